@@ -1,0 +1,195 @@
+//! `--cursor FILE`: what a program has said outlives its process.
+//!
+//! The file is written whole to a temporary name and renamed, 0600, and `FILE.lock` is locked for
+//! as long as the program runs, so that two never share one memory.
+
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions},
+    io::{self, Write as _},
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _},
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::{
+    exit::{Error, Reason},
+    file::{self, Unread},
+};
+
+/// The most bytes of a cursor file: far above what any program keeps.
+const LIMIT: u64 = 64 << 20;
+
+/// What a cursor file held at the start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found<T> {
+    /// There was no file, or no `--cursor`.
+    Nothing,
+    /// What this program remembered of this target.
+    Known(T),
+    /// Empty, cut short or no JSON: everything that stands is to be told.
+    Broken,
+}
+
+/// An open cursor file.
+#[derive(Debug)]
+pub struct Cursor {
+    path: PathBuf,
+    program: &'static str,
+    target: String,
+    version: u32,
+    saved: Vec<u8>,
+    _lock: File,
+}
+
+#[derive(Serialize)]
+struct Head<'a, T> {
+    version: u32,
+    program: &'a str,
+    path: &'a str,
+    memory: &'a T,
+}
+
+#[derive(Deserialize)]
+struct Read {
+    version: u64,
+    program: String,
+    path: String,
+    memory: Box<serde_json::value::RawValue>,
+}
+
+impl Cursor {
+    /// Opens `path` for `program` watching `target`, at `version` of its memory.
+    ///
+    /// # Errors
+    ///
+    /// A file of another version, program or target, or one that another process holds, is
+    /// refused and left as it is: to start afresh would repeat or skip events.
+    pub fn open<T: DeserializeOwned>(
+        path: &Path,
+        program: &'static str,
+        target: &str,
+        version: u32,
+    ) -> Result<(Self, Found<T>), Error> {
+        if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(dir);
+            made.map_err(|err| Error::io("make the folder", dir, &err))?;
+        }
+        let lock = hold(path)?;
+        let (found, saved) = match file::read(path, LIMIT) {
+            Ok(content) => (recall(&content.bytes, program, target, version), content.bytes),
+            Err(Unread::Absent) => (Ok(Found::Nothing), Vec::new()),
+            Err(Unread::TooLarge) => (Err("too large".to_owned()), Vec::new()),
+            Err(Unread::Unreadable(cause)) => (Err(cause), Vec::new()),
+            Err(Unread::Moving) => (Err("another process writes it".to_owned()), Vec::new()),
+        };
+        let found = found.map_err(|cause| refused(path, &cause))?;
+        let cursor = Self {
+            path: path.to_owned(),
+            program,
+            target: target.to_owned(),
+            version,
+            saved,
+            _lock: lock,
+        };
+        Ok((cursor, found))
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Remembers `memory`, if it differs from what is remembered. To be called after the flush.
+    ///
+    /// # Errors
+    ///
+    /// Those of the file system; the old file is then as it was.
+    pub fn save<T: Serialize>(&mut self, memory: &T) -> io::Result<()> {
+        let head =
+            Head { version: self.version, program: self.program, path: &self.target, memory };
+        let mut bytes = serde_json::to_vec(&head)?;
+        bytes.push(b'\n');
+        if bytes != self.saved {
+            replace(&self.path, &bytes)?;
+            self.saved = bytes;
+        }
+        Ok(())
+    }
+}
+
+fn recall<T: DeserializeOwned>(
+    bytes: &[u8],
+    program: &str,
+    target: &str,
+    version: u32,
+) -> Result<Found<T>, String> {
+    let Ok(value) = serde_json::from_slice::<serde::de::IgnoredAny>(bytes).and(Ok(())) else {
+        return Ok(Found::Broken);
+    };
+    let () = value;
+    let head: Read =
+        serde_json::from_slice(bytes).map_err(|_| "not a cursor of ours".to_owned())?;
+    if head.program != program {
+        return Err(format!("it belongs to {}", head.program));
+    }
+    if head.version != u64::from(version) {
+        return Err(format!("its version is {}, this program reads {version}", head.version));
+    }
+    if head.path != target {
+        return Err(format!("it remembers {}, not {target}", head.path));
+    }
+    serde_json::from_str(head.memory.get()).map(Found::Known).map_err(|err| err.to_string())
+}
+
+/// Takes `PATH.lock`, which then holds our pid.
+fn hold(path: &Path) -> Result<File, Error> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let lock = PathBuf::from(name);
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    let mut file = options.open(&lock).map_err(|err| Error::io("open", &lock, &err))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(fs::TryLockError::WouldBlock) => {
+            let holder = fs::read_to_string(&lock).unwrap_or_default();
+            return Err(refused(path, &format!("process {} holds it", holder.trim())));
+        }
+        Err(fs::TryLockError::Error(err)) => return Err(Error::io("lock", &lock, &err)),
+    }
+    let noted = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
+    noted.map_err(|err| Error::io("write", &lock, &err))?;
+    Ok(file)
+}
+
+fn refused(path: &Path, cause: &str) -> Error {
+    let message = format!("unable to use the cursor {}: {cause}", path.display());
+    Error::new(Reason::Runtime, "cursor_refused", message)
+}
+
+/// Replaces `path` in one step that survives a crash.
+///
+/// # Errors
+///
+/// Those of the file system; `path` is then as it was.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".tmp.{}", std::process::id()));
+    let temporary = PathBuf::from(name);
+    let written = write_synced(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+        return written;
+    }
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    File::open(dir.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}

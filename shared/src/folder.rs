@@ -1,0 +1,102 @@
+//! Which folder holds the state that the orchestration monitors watch.
+
+use std::{
+    env, fs, io,
+    path::{Path, PathBuf, absolute},
+};
+
+/// The folder tried when none is given.
+pub const DEFAULT: &str = ".agent-atelier";
+
+/// The state folder: given, or found.
+///
+/// One that was given is taken as it is. The default is tried in the current folder; only if it
+/// is absent there, in the main work tree of the git repository one stands in. Until one of the
+/// two exists, each call of [`Folder::resolve`] tries both, the nearer first; then the choice
+/// stands. No git is run.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    near: PathBuf,
+    main_tree: Option<PathBuf>,
+}
+
+impl Folder {
+    /// `given` is the value of `--state-dir`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no current folder.
+    pub fn new(given: Option<&Path>) -> io::Result<Self> {
+        let near = absolute(given.unwrap_or(Path::new(DEFAULT)))?;
+        let main_tree = match given {
+            Some(_) => None,
+            None => main_work_tree(&env::current_dir()?).map(|tree| tree.join(DEFAULT)),
+        };
+        Ok(Self { main_tree: main_tree.filter(|tree| *tree != near), near })
+    }
+
+    /// Settles the choice, if it can be. True when that fell on the main work tree just now,
+    /// which is worth a warning.
+    pub fn resolve(&mut self) -> bool {
+        if self.near.is_dir() {
+            self.main_tree = None;
+        }
+        let Some(tree) = self.main_tree.take_if(|tree| tree.is_dir()) else { return false };
+        self.near = tree;
+        true
+    }
+
+    /// The folder: the choice, or the nearer one until there is a choice. Absolute.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.near
+    }
+
+    /// The folders to watch for the choice: both, until it stands.
+    #[must_use]
+    pub fn candidates(&self) -> Vec<PathBuf> {
+        [Some(self.near.clone()), self.main_tree.clone()].into_iter().flatten().collect()
+    }
+
+    /// The canonical path, as part of every `id`. What doesn't exist yet is taken as it is
+    /// written.
+    #[must_use]
+    pub fn canonical(&self) -> String {
+        canonical(&self.near).to_string_lossy().into_owned()
+    }
+}
+
+/// `path` with its links resolved, as far as it exists.
+#[must_use]
+pub fn canonical(path: &Path) -> PathBuf {
+    for near in path.ancestors() {
+        if let Ok(real) = near.canonicalize() {
+            return path.strip_prefix(near).map_or(real.clone(), |rest| {
+                if rest.as_os_str().is_empty() { real.clone() } else { real.join(rest) }
+            });
+        }
+    }
+    path.to_owned()
+}
+
+/// The main work tree, seen from a linked one: the parent of a common folder named `.git`.
+fn main_work_tree(from: &Path) -> Option<PathBuf> {
+    let dot_git = from.ancestors().map(|dir| dir.join(".git")).find(|path| path.exists())?;
+    if dot_git.is_dir() {
+        return None;
+    }
+    let git_dir = pointed(&dot_git, "gitdir:")?;
+    let common = pointed(&git_dir.join("commondir"), "")?;
+    let common = common.canonicalize().ok()?;
+    common
+        .file_name()
+        .is_some_and(|name| name == ".git")
+        .then(|| common.parent().map(Path::to_owned))?
+}
+
+/// The path that a file of git's names after `label`, relative to the file's folder.
+fn pointed(file: &Path, label: &str) -> Option<PathBuf> {
+    let text = fs::read_to_string(file).ok()?;
+    let path = text.lines().next()?.strip_prefix(label)?.trim();
+    Some(file.parent()?.join(path))
+}

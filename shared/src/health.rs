@@ -1,0 +1,163 @@
+//! A source's own health: each reason for blindness is told once, and its end once.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use serde::Serialize;
+
+use crate::{
+    clock::Now,
+    line::{self, Mark},
+    text::Text,
+};
+
+/// The most bytes of a `detail`.
+const DETAIL: usize = 200;
+
+/// What a program says about itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the contract names these keys once for all programs")]
+pub enum Health {
+    /// The first complete look was taken.
+    MonitorArmed {
+        watching: String,
+        not_covered: Vec<&'static str>,
+        #[serde(skip)]
+        said_at: String,
+    },
+    /// It can't see, or not as it should.
+    MonitorDegraded {
+        reason: String,
+        detail: Text,
+        retry_in_seconds: u64,
+        #[serde(skip)]
+        said_at: String,
+    },
+    /// It sees again.
+    MonitorRecovered {
+        reason: String,
+        blind_seconds: u64,
+        #[serde(skip)]
+        said_at: String,
+    },
+    /// It ends with an error.
+    MonitorFailed {
+        reason: String,
+        detail: Text,
+        exit_code: u8,
+        #[serde(skip)]
+        said_at: String,
+    },
+    /// It ends.
+    MonitorStopped {
+        reason: String,
+        #[serde(skip)]
+        said_at: String,
+    },
+    /// Nothing was printed for as long as `--alive` says.
+    MonitorAlive {
+        #[serde(skip)]
+        said_at: String,
+    },
+}
+
+impl Health {
+    /// `monitor_failed`.
+    #[must_use]
+    pub fn failed(reason: &str, detail: &str, exit_code: u8, now: &Now) -> Self {
+        let detail = Text::new(detail, DETAIL);
+        Self::MonitorFailed { reason: reason.to_owned(), detail, exit_code, said_at: at(now) }
+    }
+
+    /// `monitor_stopped`.
+    #[must_use]
+    pub fn stopped(reason: &str, now: &Now) -> Self {
+        Self::MonitorStopped { reason: reason.to_owned(), said_at: at(now) }
+    }
+
+    /// `monitor_alive`.
+    #[must_use]
+    pub fn alive(now: &Now) -> Self {
+        Self::MonitorAlive { said_at: at(now) }
+    }
+
+    /// `monitor_armed`.
+    #[must_use]
+    pub fn armed(watching: &str, not_covered: &[&'static str], now: &Now) -> Self {
+        let not_covered = not_covered.to_vec();
+        Self::MonitorArmed { watching: watching.to_owned(), not_covered, said_at: at(now) }
+    }
+}
+
+fn at(now: &Now) -> String {
+    now.timestamp().to_string()
+}
+
+impl line::Event for Health {
+    fn mark(&self) -> Mark {
+        let (reason, said_at) = match self {
+            Self::MonitorDegraded { reason, said_at, .. }
+            | Self::MonitorRecovered { reason, said_at, .. }
+            | Self::MonitorFailed { reason, said_at, .. }
+            | Self::MonitorStopped { reason, said_at } => (&**reason, said_at),
+            Self::MonitorArmed { said_at, .. } | Self::MonitorAlive { said_at } => ("", said_at),
+        };
+        Mark { key: None, discriminator: format!("{reason}\u{1f}{said_at}") }
+    }
+
+    fn is_cut(&self) -> bool {
+        match self {
+            Self::MonitorDegraded { detail, .. } | Self::MonitorFailed { detail, .. } => {
+                detail.is_cut()
+            }
+            _ => false,
+        }
+    }
+
+    fn free_text() -> &'static [&'static str] {
+        &["detail", "watching"]
+    }
+}
+
+/// The reasons that hold, each told once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reasons(BTreeMap<&'static str, Duration>);
+
+impl Reasons {
+    /// `reason` holds. The event, unless it held already.
+    pub fn degrade(
+        &mut self,
+        reason: &'static str,
+        detail: &str,
+        retry_in: Duration,
+        now: &Now,
+    ) -> Option<Health> {
+        if self.0.contains_key(reason) {
+            return None;
+        }
+        self.0.insert(reason, now.boot);
+        Some(Health::MonitorDegraded {
+            reason: reason.to_owned(),
+            detail: Text::new(detail, DETAIL),
+            retry_in_seconds: retry_in.as_millis().div_ceil(1000).try_into().unwrap_or(u64::MAX),
+            said_at: at(now),
+        })
+    }
+
+    /// `reason` no longer holds. The event, if it did.
+    pub fn recover(&mut self, reason: &'static str, now: &Now) -> Option<Health> {
+        let since = self.0.remove(reason)?;
+        let blind_seconds = now.boot.saturating_sub(since).as_secs();
+        Some(Health::MonitorRecovered {
+            reason: reason.to_owned(),
+            blind_seconds,
+            said_at: at(now),
+        })
+    }
+
+    /// Whether `reason` holds.
+    #[must_use]
+    pub fn holds(&self, reason: &str) -> bool {
+        self.0.contains_key(reason)
+    }
+}

@@ -1,0 +1,24 @@
+//! What two or more of the programs need, and nothing else.
+//!
+//! Read in this order: [`exit`], [`cli`], [`clock`], [`wait`], [`watch`], [`text`], [`line`],
+//! [`health`], [`stdout`], [`session`]; then [`file`], [`folder`], [`cursor`], [`lines`], [`run`],
+//! [`reading`], [`service`].
+
+pub mod cli;
+pub mod clock;
+pub mod cursor;
+pub mod exit;
+pub mod file;
+pub mod folder;
+pub mod health;
+pub mod line;
+pub mod lines;
+pub mod reading;
+pub mod run;
+pub mod service;
+pub mod session;
+mod signals;
+pub mod stdout;
+pub mod text;
+pub mod wait;
+pub mod watch;

@@ -1,0 +1,159 @@
+//! Runs a child with a deadline, in a session and process group of its own, and leaves nothing
+//! of it behind.
+
+use std::{
+    ffi::OsStr,
+    io::{self, Read},
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::process::CommandExt as _,
+    },
+    process::{Child, Command, ExitStatus, Stdio},
+    time::Duration,
+};
+
+use nix::poll::{PollFd, PollFlags};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+
+use crate::{
+    clock,
+    wait::{self, Waiter},
+};
+
+/// What is kept of a child's stdout; the rest is read and dropped.
+const STDOUT_LIMIT: usize = 16 << 20;
+/// What is kept of the end of its stderr.
+const STDERR_LIMIT: usize = 8 << 10;
+/// The most a pipe holds, unless root made it larger: what may be left when the child has ended.
+const PIPE_LIMIT: usize = 1 << 20;
+/// Between TERM and KILL.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// How a child ended.
+#[derive(Debug)]
+pub enum Outcome {
+    /// By itself.
+    Exited {
+        /// Its exit status.
+        status: ExitStatus,
+        /// What it printed.
+        stdout: Vec<u8>,
+        /// The end of what it complained of.
+        stderr: Vec<u8>,
+    },
+    /// It was killed at the deadline.
+    TimedOut,
+    /// It was killed because we are asked to stop.
+    Stopped,
+}
+
+/// A command without a shell, input, terminal or the service manager's sockets.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "the one place that starts children")]
+pub fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] {
+        command.env_remove(name);
+    }
+    let own_session = || nix::unistd::setsid().map(drop).map_err(io::Error::from);
+    // SAFETY: setsid(2) is async-signal-safe, and the closure touches no memory of ours.
+    #[expect(unsafe_code, reason = "std has no stable call for a new session")]
+    unsafe {
+        command.pre_exec(own_session);
+    }
+    command
+}
+
+/// Runs `command` (made by [`command`]) to its end, `deadline` or our own stop.
+///
+/// What the child started goes with it: the group is killed before the child is reaped, while its
+/// number can't belong to anyone else. A grandchild that holds the pipes open holds up nothing.
+///
+/// # Errors
+///
+/// When it can't be started (`NotFound`: no such program) or watched.
+pub fn run(command: &mut Command, deadline: Duration, waiter: &Waiter) -> io::Result<Outcome> {
+    let due = clock::monotonic() + deadline;
+    let mut child = command.spawn()?;
+    let outcome = attend(&mut child, due, waiter);
+    let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    if !matches!(outcome, Ok(Some(_)))
+        && let Some(group) = group
+    {
+        let _ = kill_process_group(group, Signal::TERM);
+        let _ = ended(&child, Some(clock::monotonic() + GRACE));
+    }
+    if let Some(group) = group {
+        let _ = kill_process_group(group, Signal::KILL);
+    }
+    let status = child.wait()?;
+    Ok(match outcome? {
+        Some((stdout, stderr)) => Outcome::Exited { status, stdout, stderr },
+        None if clock::monotonic() >= due => Outcome::TimedOut,
+        None => Outcome::Stopped,
+    })
+}
+
+/// What the child printed until it ended; `None` when it has to be ended.
+fn attend(
+    child: &mut Child,
+    due: Duration,
+    waiter: &Waiter,
+) -> io::Result<Option<(Vec<u8>, Vec<u8>)>> {
+    let end = end_of(child)?;
+    let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
+    for pipe in
+        [stdout.as_ref().map(AsFd::as_fd), stderr.as_ref().map(AsFd::as_fd)].iter().flatten()
+    {
+        rustix::fs::fcntl_setfl(pipe, rustix::fs::OFlags::NONBLOCK)?;
+    }
+    let (mut printed, mut complained) = (Vec::new(), Vec::new());
+    loop {
+        let pipes = [stdout.as_ref().map(AsFd::as_fd), stderr.as_ref().map(AsFd::as_fd)];
+        let mut fds = waiter.stops();
+        let stops = fds.len();
+        fds.push(PollFd::new(end.as_fd(), PollFlags::POLLIN));
+        fds.extend(pipes.iter().flatten().map(|pipe| PollFd::new(*pipe, PollFlags::POLLIN)));
+        if !wait::polled(&mut fds, Some(due))? || fds[..stops].iter().any(wait::is_hit) {
+            return Ok(None);
+        }
+        let has_ended = wait::is_hit(&fds[stops]);
+        drain(&mut stdout, &mut printed)?;
+        printed.truncate(STDOUT_LIMIT);
+        drain(&mut stderr, &mut complained)?;
+        complained.drain(..complained.len().saturating_sub(STDERR_LIMIT));
+        if has_ended {
+            return Ok(Some((printed, complained)));
+        }
+    }
+}
+
+/// Reads what is there, at most what the pipe can hold at once, and forgets the pipe once its
+/// writers are gone.
+fn drain(pipe: &mut Option<impl Read>, into: &mut Vec<u8>) -> io::Result<()> {
+    let mut chunk = [0; 16 << 10];
+    // Bounded, so that a child that never stops printing can't hold up the deadline.
+    for _ in 0..PIPE_LIMIT / chunk.len() {
+        let Some(open) = pipe else { break };
+        match open.read(&mut chunk) {
+            Ok(0) => *pipe = None,
+            Ok(n) => into.extend(&chunk[..n]),
+            Err(err) if err.kind() == io::ErrorKind::WouldBlock => break,
+            Err(err) if err.kind() == io::ErrorKind::Interrupted => {}
+            Err(err) => return Err(err),
+        }
+    }
+    Ok(())
+}
+
+fn end_of(child: &Child) -> io::Result<OwnedFd> {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let pid = pid.ok_or_else(|| io::Error::other("a child without a pid"))?;
+    Ok(pidfd_open(pid, PidfdFlags::empty())?)
+}
+
+fn ended(child: &Child, due: Option<Duration>) -> io::Result<bool> {
+    let end = end_of(child)?;
+    wait::polled(&mut [PollFd::new(end.as_fd(), PollFlags::POLLIN)], due)
+}

@@ -1,0 +1,440 @@
+//! One run of a source: its voice on stdout, its health, its flags, and its one place to pause.
+//!
+//! A program's loop stays in its `main.rs`: [`Session::pass`], look, decide, [`Session::tell`],
+//! remember, [`Session::pause`]. This module knows no event of any program.
+
+use std::{ops::ControlFlow, path::PathBuf, process::ExitCode, time::Duration};
+
+use serde::Serialize;
+
+use crate::{
+    cli::{self, Running},
+    clock::{self, Now},
+    cursor::Cursor,
+    exit::{self, Ended, Error, Reason},
+    health::{Health, Reasons},
+    line::{Event, Speaker},
+    service::Service,
+    stdout::Stdout,
+    wait::{Stop, Waiter, Wake},
+    watch::{self, Changes, Watch},
+};
+
+/// On how many sweeps everything is read again, whatever the stamps say.
+const FULL_SWEEP: u32 = 6;
+/// The floor sweep where the kernel doesn't tell of what others change.
+const REMOTE_SWEEP: Duration = Duration::from_secs(2);
+
+/// What a program is, apart from its flags.
+#[derive(Debug, Clone, Copy)]
+pub struct Program {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it says when its watch begins and ends unless told otherwise.
+    pub announces: bool,
+    /// What it does not see, for `monitor_armed`.
+    pub not_covered: &'static [&'static str],
+}
+
+impl Program {
+    /// Parses the command line, runs `run` in a session, and reports how it ended.
+    pub fn main<A: clap::Parser>(
+        &self,
+        running: impl FnOnce(&A) -> &Running,
+        run: impl FnOnce(&A, &mut Session) -> Result<Ended, Error>,
+    ) -> ExitCode {
+        let args = match cli::parse::<A>(self.name) {
+            Ok(args) => args,
+            Err(code) => return code,
+        };
+        let outcome = Session::new(*self, running(&args))
+            .map_err(Error::on("take over the signals"))
+            .and_then(|mut session| {
+                run(&args, &mut session).inspect_err(|err| session.say_failed(err))
+            });
+        exit::report(self.name, outcome)
+    }
+}
+
+/// What a look came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Look {
+    /// Everything was seen.
+    Whole,
+    /// Something could not be seen.
+    Blind,
+    /// Something is being written; the next look will tell.
+    Settling,
+}
+
+/// What a look is to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pass {
+    /// The clocks, read once for the whole pass.
+    pub now: Now,
+    /// What went by since the last pass.
+    pub changes: Changes,
+    /// Read everything again, whatever the stamps say.
+    pub full: bool,
+}
+
+/// One run of a source.
+#[derive(Debug)]
+pub struct Session {
+    program: Program,
+    running: Running,
+    speaker: Speaker,
+    waiter: Waiter,
+    watch: Watch,
+    out: Stdout,
+    service: Service,
+    reasons: Reasons,
+    started: Duration,
+    spoke: Duration,
+    sweep: Sweep,
+    pass_began: Duration,
+    had_news: bool,
+    armed: bool,
+}
+
+/// When to look though nothing is known to have changed.
+#[derive(Debug, Clone, Copy)]
+struct Sweep {
+    interval: Option<Duration>,
+    due: Option<Duration>,
+    count: u32,
+    full: bool,
+    remote: bool,
+}
+
+impl Session {
+    fn new(program: Program, running: &Running) -> std::io::Result<Self> {
+        let waiter = Waiter::new(running.parent_pid)?;
+        let watch = Watch::new(waiter.bell()?, running.poll_only);
+        let source = running.source.clone().unwrap_or_else(|| program.name.to_owned());
+        let now = clock::monotonic();
+        let sweep = Sweep { interval: None, due: None, count: 0, full: true, remote: false };
+        Ok(Self {
+            program,
+            running: running.clone(),
+            speaker: Speaker { program: program.name, source, subject: String::new() },
+            waiter,
+            watch,
+            out: Stdout::default(),
+            service: Service::from_env(),
+            reasons: Reasons::default(),
+            started: now,
+            spoke: now,
+            sweep,
+            pass_began: now,
+            had_news: false,
+            armed: false,
+        })
+    }
+
+    /// Names what is watched: part of every `id`, so it has to be canonical.
+    pub fn set_subject(&mut self, subject: &str) {
+        subject.clone_into(&mut self.speaker.subject);
+    }
+
+    /// Makes [`Session::pause`] end at least every `interval`.
+    pub fn sweep_every(&mut self, interval: Duration) {
+        self.sweep.interval = Some(interval);
+        self.sweep.due = Some(clock::monotonic() + interval);
+    }
+
+    /// For those who wait elsewhere, for a child to end.
+    #[must_use]
+    pub fn waiter(&self) -> &Waiter {
+        &self.waiter
+    }
+
+    /// Whether nothing but the sweep sees changes.
+    #[must_use]
+    pub fn is_polling(&self) -> bool {
+        self.watch.is_polling()
+    }
+
+    /// Begins a pass: watches `folders` (absolute; for a missing one its nearest parent), takes
+    /// what went by, reads the clocks. To be followed by a look, so that nothing falls between.
+    ///
+    /// # Errors
+    ///
+    /// Those of stdout.
+    pub fn pass(&mut self, folders: &[PathBuf]) -> Result<Pass, Error> {
+        let now = clock::now();
+        self.pass_began = now.monotonic;
+        self.watch.arm(folders, now.monotonic);
+        self.mind_remote(folders);
+        let changes = self.watch.take();
+        let refusal = self.watch.refusal().map(ToOwned::to_owned);
+        let limit = match refusal {
+            Some(cause) => self.reasons.degrade("watch_limit", &cause, watch::RETRY, &now),
+            None => self.reasons.recover("watch_limit", &now),
+        };
+        let overflow = changes.overflowed.then(|| {
+            self.reasons.degrade("watch_overflow", "changes came too fast", Duration::ZERO, &now)
+        });
+        self.say_health(&now, limit.into_iter().chain(overflow.flatten()))?;
+        let full = self.sweep.full || changes.overflowed || self.watch.is_polling();
+        Ok(Pass { now, changes, full })
+    }
+
+    /// Tells `health`, then `events`, each in one line, and flushes. Break: nobody listens or we
+    /// are asked to stop, so that what was told here must not be remembered.
+    ///
+    /// # Errors
+    ///
+    /// Those of stdout.
+    pub fn tell<E: Event>(
+        &mut self,
+        now: &Now,
+        health: &[Health],
+        events: &[E],
+    ) -> Result<ControlFlow<Ended>, Error> {
+        for event in health {
+            self.say(now, event)?;
+        }
+        for event in events {
+            self.say(now, event)?;
+            self.had_news = true;
+        }
+        self.flush(now)
+    }
+
+    /// Tells lines that are whole already: those of others, or readings.
+    ///
+    /// # Errors
+    ///
+    /// Those of stdout.
+    pub fn tell_lines<'a>(
+        &mut self,
+        now: &Now,
+        lines: impl IntoIterator<Item = &'a [u8]>,
+    ) -> Result<ControlFlow<Ended>, Error> {
+        for line in lines {
+            self.out.add(line, &self.waiter).map_err(unwritable)?;
+            self.spoke = now.monotonic;
+            self.had_news = true;
+        }
+        self.flush(now)
+    }
+
+    /// The envelope's view of who speaks.
+    #[must_use]
+    pub fn speaker(&self) -> &Speaker {
+        &self.speaker
+    }
+
+    /// Saves `memory`, after what it remembers was told. A file that can't be written is told
+    /// once, and the watch goes on.
+    ///
+    /// # Errors
+    ///
+    /// Those of stdout.
+    pub fn remember<T: Serialize>(
+        &mut self,
+        now: &Now,
+        cursor: Option<&mut Cursor>,
+        memory: &T,
+    ) -> Result<(), Error> {
+        let Some(cursor) = cursor else { return Ok(()) };
+        let health = match cursor.save(memory) {
+            Ok(()) => self.reasons.recover("cursor_unwritable", now),
+            Err(err) => {
+                let detail = format!("{}: {err}", cursor.path().display());
+                self.reasons.degrade("cursor_unwritable", &detail, Duration::ZERO, now)
+            }
+        };
+        self.say_health(now, health)
+    }
+
+    /// Ends a pass that came to `look`, and waits: for a change, for `due` (on the monotonic
+    /// clock), for the sweep. Break: the run is over.
+    ///
+    /// # Errors
+    ///
+    /// Those of stdout and poll(2).
+    pub fn pause(
+        &mut self,
+        look: Look,
+        due: Option<Duration>,
+    ) -> Result<ControlFlow<Ended>, Error> {
+        let now = clock::now();
+        if let Some(ended) = self.judge(look, &now)? {
+            return Ok(ControlFlow::Break(ended));
+        }
+        self.service.watchdog();
+        if self.sweep.full && look != Look::Settling {
+            self.sweep.full = false;
+        }
+        // A storm of changes costs a third of a core at worst.
+        let rest = (now.monotonic.saturating_sub(self.pass_began) * 2).min(Duration::from_secs(1));
+        self.sleep(due, now.monotonic + rest)
+    }
+
+    fn sleep(
+        &mut self,
+        due: Option<Duration>,
+        rested: Duration,
+    ) -> Result<ControlFlow<Ended>, Error> {
+        let mut rung = false;
+        loop {
+            let until = if rung { Some(rested) } else { due };
+            let deadline = [until, self.sweep.due, self.next_timer()].into_iter().flatten().min();
+            let wake = self.waiter.wait(deadline, None).map_err(Error::on("wait"))?;
+            let now = clock::now();
+            match wake {
+                Wake::Stop(stop) => return self.stop(stop, &now).map(ControlFlow::Break),
+                Wake::Rung => rung = true,
+                Wake::Due | Wake::Ready => {}
+            }
+            if let Some(ended) = self.run_timers(&now)? {
+                return Ok(ControlFlow::Break(ended));
+            }
+            let passed = |at: Option<Duration>| at.is_some_and(|at| at <= now.monotonic);
+            if passed(self.sweep.due) {
+                self.swept(now.monotonic);
+                return Ok(ControlFlow::Continue(()));
+            }
+            if passed(due) || (rung && rested <= now.monotonic) {
+                return Ok(ControlFlow::Continue(()));
+            }
+        }
+    }
+
+    /// What `--once`, `--wait` and the manager want to know of a look.
+    fn judge(&mut self, look: Look, now: &Now) -> Result<Option<Ended>, Error> {
+        if look == Look::Whole {
+            let recovered = self.reasons.recover("watch_overflow", now);
+            self.say_health(now, recovered)?;
+            if !self.armed {
+                self.armed = true;
+                self.service.ready();
+                if self.announces() {
+                    let armed = Health::armed(&self.speaker.subject, self.program.not_covered, now);
+                    self.say_health(now, Some(armed))?;
+                }
+            }
+        }
+        if self.running.once && look != Look::Settling {
+            let ended = if look == Look::Whole { Ended::Done } else { Ended::Incomplete };
+            return self.announce_end("once", ended, now).map(Some);
+        }
+        if self.running.wait.is_some() && self.had_news {
+            return self.announce_end("result", Ended::Done, now).map(Some);
+        }
+        Ok(self.out.stop().map(|_| Ended::Done))
+    }
+
+    fn next_timer(&self) -> Option<Duration> {
+        let since_start = |after: Option<Duration>| after.map(|after| self.started + after);
+        [
+            since_start(self.running.wait),
+            since_start(self.running.max_runtime),
+            self.running.alive.map(|after| self.spoke + after),
+            self.service.watchdog_interval().map(|every| clock::monotonic() + every),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    /// Does what is due by the flags; `Some` when that is to end.
+    fn run_timers(&mut self, now: &Now) -> Result<Option<Ended>, Error> {
+        self.service.watchdog();
+        let ran = now.monotonic.saturating_sub(self.started);
+        if self.running.wait.is_some_and(|limit| ran >= limit) {
+            return self.announce_end("wait", Ended::NoResult, now).map(Some);
+        }
+        if self.running.max_runtime.is_some_and(|limit| ran >= limit) {
+            // Said without --announce too: it is the signal to arm again.
+            self.say_health(now, Some(Health::stopped("max_runtime", now)))?;
+            return Ok(Some(Ended::Done));
+        }
+        let silence = now.monotonic.saturating_sub(self.spoke);
+        if self.running.alive.is_some_and(|limit| silence >= limit) {
+            self.say_health(now, Some(Health::alive(now)))?;
+        }
+        Ok(None)
+    }
+
+    fn swept(&mut self, now: Duration) {
+        let interval = self
+            .sweep
+            .interval
+            .map(|interval| if self.sweep.remote { interval.min(REMOTE_SWEEP) } else { interval });
+        self.sweep.due = interval.map(|interval| now + interval);
+        self.sweep.count = self.sweep.count.wrapping_add(1);
+        self.sweep.full |= self.sweep.count.is_multiple_of(FULL_SWEEP);
+    }
+
+    fn mind_remote(&mut self, folders: &[PathBuf]) {
+        let far = folders.iter().find(|folder| watch::is_remote(folder).unwrap_or(false));
+        let Some(far) = far.filter(|_| !self.sweep.remote) else { return };
+        self.sweep.remote = true;
+        self.sweep.due = self.sweep.due.map(|due| due.min(clock::monotonic() + REMOTE_SWEEP));
+        let message =
+            format!("{} is on a file system that others change: looking every 2 s", far.display());
+        exit::warn(self.program.name, &message);
+    }
+
+    fn announces(&self) -> bool {
+        self.running.announce || (self.program.announces && !self.running.no_announce)
+    }
+
+    fn stop(&mut self, stop: Stop, now: &Now) -> Result<Ended, Error> {
+        if stop == Stop::ReaderGone {
+            return Ok(Ended::Done);
+        }
+        self.announce_end(stop.word(), Ended::Done, now)
+    }
+
+    fn announce_end(&mut self, reason: &str, ended: Ended, now: &Now) -> Result<Ended, Error> {
+        if self.announces() {
+            self.say_health(now, Some(Health::stopped(reason, now)))?;
+        }
+        Ok(ended)
+    }
+
+    /// The last line before an exit that is not 0, unless usage is the cause.
+    fn say_failed(&mut self, err: &Error) {
+        if err.reason() != Reason::Usage {
+            let now = clock::now();
+            let failed = Health::failed(err.word(), &err.to_string(), err.reason() as u8, &now);
+            let _ = self.say_health(&now, Some(failed));
+        }
+    }
+
+    fn say_health(
+        &mut self,
+        now: &Now,
+        health: impl IntoIterator<Item = Health>,
+    ) -> Result<(), Error> {
+        for event in health {
+            self.say(now, &event)?;
+        }
+        self.out.flush(&self.waiter).map_err(unwritable)
+    }
+
+    /// One event is one write, so that a reader who wakes on each finds a whole line.
+    fn say<E: Event>(&mut self, now: &Now, event: &E) -> Result<(), Error> {
+        let line = self.speaker.line(event, now.timestamp()).map_err(unwritable)?;
+        self.out.add(&line, &self.waiter).map_err(unwritable)?;
+        self.out.flush(&self.waiter).map_err(unwritable)?;
+        self.spoke = now.monotonic;
+        Ok(())
+    }
+
+    fn flush(&mut self, _now: &Now) -> Result<ControlFlow<Ended>, Error> {
+        self.out.flush(&self.waiter).map_err(unwritable)?;
+        Ok(match self.out.stop() {
+            Some(_) => ControlFlow::Break(Ended::Done),
+            None => ControlFlow::Continue(()),
+        })
+    }
+}
+
+fn unwritable(err: std::io::Error) -> Error {
+    Error::new(Reason::Runtime, "stdout_unwritable", format!("unable to write to stdout: {err}"))
+}
