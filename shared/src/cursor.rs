@@ -193,3 +193,82 @@ fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)?;
     file.sync_all()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Opened = Result<(Cursor, Found<Vec<u32>>), Error>;
+
+    fn open(path: &Path) -> Opened {
+        Cursor::open(path, "gate-watch", "/p", 1)
+    }
+
+    #[test]
+    fn what_was_saved_is_known() {
+        let scene = tempfile::tempdir().unwrap();
+        let path = scene.path().join("a/b/cursor");
+        let (mut cursor, found) = open(&path).unwrap();
+        assert_eq!(found, Found::Nothing);
+        cursor.save(&vec![1, 2]).unwrap();
+        drop(cursor);
+        let (_cursor, found) = open(&path).unwrap();
+        assert_eq!(found, Found::Known(vec![1, 2]));
+        let mode =
+            std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn another_program_target_or_version_is_refused_and_kept() {
+        let scene = tempfile::tempdir().unwrap();
+        let path = scene.path().join("cursor");
+        for (program, target, version) in
+            [("event-tail", "/p", 1), ("gate-watch", "/q", 1), ("gate-watch", "/p", 2)]
+        {
+            let text = format!(
+                r#"{{"version":{version},"program":"{program}","path":"{target}","memory":[]}}"#
+            );
+            replace(&path, text.as_bytes()).unwrap();
+            let err = open(&path).unwrap_err();
+            assert_eq!((err.reason(), err.word()), (Reason::Runtime, "cursor_refused"));
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+        replace(&path, b"{}").unwrap();
+        assert!(open(&path).is_err());
+    }
+
+    #[test]
+    fn a_broken_file_is_told_apart() {
+        let scene = tempfile::tempdir().unwrap();
+        let path = scene.path().join("cursor");
+        for bytes in [&b""[..], b"{\"version\":1,\"pro", b"\0\0\0\0", b"\xff", b"{} {}"] {
+            replace(&path, bytes).unwrap();
+            assert_eq!(open(&path).unwrap().1, Found::Broken, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn two_never_share_a_cursor() {
+        let scene = tempfile::tempdir().unwrap();
+        let path = scene.path().join("cursor");
+        let held = open(&path).unwrap();
+        let err = open(&path).unwrap_err().to_string();
+        assert!(err.contains(&format!("process {} holds it", std::process::id())), "{err}");
+        drop(held);
+        open(&path).unwrap();
+    }
+
+    #[test]
+    fn a_failed_save_leaves_the_old_file() {
+        let scene = tempfile::tempdir().unwrap();
+        let path = scene.path().join("d/cursor");
+        let (mut cursor, _) = open(&path).unwrap();
+        cursor.save(&vec![1]).unwrap();
+        fs::rename(scene.path().join("d"), scene.path().join("e")).unwrap();
+        assert!(cursor.save(&vec![2]).is_err());
+        fs::rename(scene.path().join("e"), scene.path().join("d")).unwrap();
+        cursor.save(&vec![2]).unwrap();
+        assert_eq!(fs::read_dir(scene.path().join("d")).unwrap().count(), 2);
+    }
+}

@@ -140,3 +140,44 @@ impl Settling {
         self.tries = 0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_regular_files_are_read_and_nothing_waits() {
+        let scene = tempfile::tempdir().unwrap();
+        let path = |name: &str| scene.path().join(name);
+        nix::unistd::mkfifo(&path("fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+        crate::cursor::replace(&path("file"), b"12345").unwrap();
+        std::os::unix::fs::symlink("file", path("link")).unwrap();
+        for name in ["fifo", "."] {
+            assert!(matches!(read(&path(name), 10), Err(Unread::Unreadable(_))), "{name}");
+        }
+        for name in ["none", "file/none"] {
+            assert!(matches!(read(&path(name), 10), Err(Unread::Absent)), "{name}");
+        }
+        assert_eq!(read(&path("link"), 5).unwrap().bytes, b"12345");
+        assert!(matches!(read(&path("file"), 4), Err(Unread::TooLarge)));
+    }
+
+    #[test]
+    fn a_stamp_is_young_until_the_clock_has_moved_on() {
+        let stamp = |ns| Stamp { file: (1, 1), size: 1, modified_ns: ns, changed_ns: ns };
+        let fine = stamp(5_000_000_001);
+        assert!(fine.is_young(5_019_000_000) && !fine.is_young(5_021_000_000));
+        let coarse = stamp(5_000_000_000);
+        assert!(coarse.is_young(6_900_000_000) && !coarse.is_young(7_000_000_000));
+    }
+
+    #[test]
+    fn settling_takes_a_second_in_all() {
+        let mut settling = Settling::default();
+        let waits: Vec<Duration> = std::iter::from_fn(|| settling.failed()).collect();
+        assert_eq!(waits.iter().sum::<Duration>(), Duration::from_secs(1));
+        assert_eq!(settling.failed(), None);
+        settling.settled();
+        assert!(settling.failed().is_some());
+    }
+}

@@ -100,3 +100,60 @@ fn pointed(file: &Path, label: &str) -> Option<PathBuf> {
     let path = text.lines().next()?.strip_prefix(label)?.trim();
     Some(file.parent()?.join(path))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A main work tree and a linked one, as git lays them out.
+    fn trees() -> (tempfile::TempDir, PathBuf, PathBuf) {
+        let scene = tempfile::tempdir().unwrap();
+        let root = scene.path().canonicalize().unwrap();
+        let (main, linked) = (root.join("main"), root.join("linked"));
+        let git_dir = main.join(".git/worktrees/linked");
+        fs::create_dir_all(&git_dir).unwrap();
+        fs::create_dir_all(linked.join("sub")).unwrap();
+        let put =
+            |path: PathBuf, text: String| crate::cursor::replace(&path, text.as_bytes()).unwrap();
+        put(linked.join(".git"), format!("gitdir: {}\n", git_dir.display()));
+        put(git_dir.join("commondir"), "../..\n".to_owned());
+        (scene, main, linked)
+    }
+
+    #[test]
+    fn a_linked_work_tree_leads_to_the_main_one() {
+        let (_scene, main, linked) = trees();
+        assert_eq!(main_work_tree(&linked), Some(main.clone()));
+        assert_eq!(main_work_tree(&linked.join("sub")), Some(main.clone()));
+        assert_eq!(main_work_tree(&main), None);
+    }
+
+    #[test]
+    fn the_nearer_folder_wins_and_the_choice_stands() {
+        let (_scene, main, linked) = trees();
+        let (near, far) = (linked.join(DEFAULT), main.join(DEFAULT));
+        let mut folder = Folder { near: near.clone(), main_tree: Some(far.clone()) };
+        assert!(!folder.resolve());
+        assert_eq!(folder.candidates(), [near.clone(), far.clone()]);
+        fs::create_dir(&far).unwrap();
+        assert!(folder.resolve());
+        fs::create_dir(&near).unwrap();
+        assert!(!folder.resolve());
+        assert_eq!(folder.candidates(), [far]);
+
+        let mut folder = Folder { near: near.clone(), main_tree: Some(main.join(DEFAULT)) };
+        assert!(!folder.resolve());
+        assert_eq!(folder.candidates(), [near]);
+    }
+
+    #[test]
+    fn a_path_is_canonical_as_far_as_it_exists() {
+        let scene = tempfile::tempdir().unwrap();
+        let real = scene.path().canonicalize().unwrap().join("real");
+        fs::create_dir(&real).unwrap();
+        let link = scene.path().join("link");
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        assert_eq!(canonical(&link), real);
+        assert_eq!(canonical(&link.join("a/b")), real.join("a/b"));
+    }
+}

@@ -161,3 +161,32 @@ impl Reasons {
         self.0.contains_key(reason)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::*;
+
+    fn at(seconds: u64) -> Now {
+        let time = Duration::from_secs(seconds);
+        let wall = Timestamp::from_second(i64::try_from(seconds).unwrap()).unwrap();
+        Now { wall, boot: time, monotonic: time }
+    }
+
+    #[test]
+    fn each_reason_is_told_once_and_its_end_once() {
+        let mut reasons = Reasons::default();
+        let wait = Duration::from_millis(1500);
+        let told = reasons.degrade("store_missing", "/p: gone", wait, &at(10)).unwrap();
+        let Health::MonitorDegraded { retry_in_seconds, .. } = &told else { panic!("{told:?}") };
+        assert_eq!(*retry_in_seconds, 2);
+        assert_eq!(reasons.degrade("store_missing", "/p: gone", wait, &at(11)), None);
+        assert!(reasons.degrade("gates_missing", "", wait, &at(11)).is_some());
+        let over = reasons.recover("store_missing", &at(15)).unwrap();
+        let Health::MonitorRecovered { blind_seconds, .. } = &over else { panic!("{over:?}") };
+        assert_eq!(*blind_seconds, 5);
+        assert_eq!(reasons.recover("store_missing", &at(16)), None);
+        assert!(reasons.holds("gates_missing") && !reasons.holds("store_missing"));
+    }
+}

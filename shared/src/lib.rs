@@ -1,7 +1,7 @@
 //! What two or more of the programs need, and nothing else.
 //!
 //! Read in this order: [`exit`], [`cli`], [`clock`], [`wait`], [`watch`], [`text`], [`line`],
-//! [`health`], [`stdout`], [`session`]; then [`file`], [`folder`], [`cursor`], [`lines`], [`run`],
+//! [`health`], [`stdout`], [`session`]; then [`file`], [`folder`], [`cursor`], [`lines`], [`run`], [`process`],
 //! [`reading`], [`service`].
 
 pub mod cli;
@@ -13,6 +13,7 @@ pub mod folder;
 pub mod health;
 pub mod line;
 pub mod lines;
+pub mod process;
 pub mod reading;
 pub mod run;
 pub mod service;

@@ -255,3 +255,88 @@ impl serde_json::ser::Formatter for Escaping {
         out.write_all(rest.as_bytes())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Debug, Serialize)]
+    #[serde(tag = "event", rename = "gate_opened")]
+    struct Opened {
+        gate_id: String,
+        question: String,
+        items: Vec<String>,
+    }
+
+    impl Event for Opened {
+        fn mark(&self) -> Mark {
+            mark(&format!("gate:{}", self.gate_id), Condition::Raised, &["1", "2"])
+        }
+        fn free_text() -> &'static [&'static str] {
+            &["question"]
+        }
+    }
+
+    fn speaker() -> Speaker {
+        Speaker { program: "gate-watch", source: "gate".into(), subject: "/p".into() }
+    }
+
+    fn line_of(gate_id: &str, question: &str, items: &[String]) -> String {
+        let event =
+            Opened { gate_id: gate_id.into(), question: question.into(), items: items.to_vec() };
+        String::from_utf8(speaker().line(&event, Timestamp::UNIX_EPOCH).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_envelope_has_its_order() {
+        let id = digest("gate-watch\u{1f}gate_opened\u{1f}/p\u{1f}gate:A\u{1f}1\u{1f}2".as_bytes());
+        let want = format!(
+            concat!(
+                r#"{{"event":"gate_opened","timestamp":"1970-01-01T00:00:00Z","source":"gate","#,
+                r#""gate_id":"A","question":"?","items":[],"key":"gate:A","condition":"raised","id":"{}"}}"#,
+                "\n"
+            ),
+            id
+        );
+        assert_eq!(line_of("A", "?", &[]), want);
+    }
+
+    #[test]
+    fn what_readers_take_for_an_end_of_line_is_escaped() {
+        let line = line_of("a\u{85}\u{2028}\u{9b}\n", "?", &[]);
+        assert!(line.contains(r#""gate_id":"a\u0085\u2028\u009b\n""#), "{line}");
+    }
+
+    #[test]
+    fn the_longest_text_is_cut_first_and_identities_last() {
+        let line = line_of("A", &"x".repeat(9000), &["WI-1".into()]);
+        let value: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!((line.len(), &value["truncated"]), (LIMIT, &Value::Bool(true)));
+        assert_eq!((&value["gate_id"], &value["items"][0]), (&"A".into(), &"WI-1".into()));
+    }
+
+    #[test]
+    fn a_long_key_keeps_a_head_and_a_digest() {
+        let long = "é".repeat(300);
+        let Some((key, _)) = mark(&long, Condition::Once, &[]).key else { panic!("no key") };
+        assert!(key.len() <= 200 && key.ends_with(&format!("#{}", digest(long.as_bytes()))));
+    }
+
+    proptest! {
+        #[test]
+        fn every_line_fits_and_parses(
+            id in ".{0,3000}",
+            question in ".{0,6000}",
+            items in proptest::collection::vec(".{0,300}", 0..40),
+        ) {
+            let line = line_of(&id, &question, &items);
+            prop_assert!(line.len() <= LIMIT && line.ends_with('\n'));
+            prop_assert_eq!(line.trim_end_matches('\n').lines().count(), 1);
+            let value: Value = serde_json::from_str(&line).unwrap();
+            prop_assert_eq!(&value["event"], "gate_opened");
+            prop_assert!(value["id"].as_str().is_some_and(|id| id.len() == 16));
+        }
+    }
+}

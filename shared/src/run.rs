@@ -82,7 +82,8 @@ pub fn run(command: &mut Command, deadline: Duration, waiter: &Waiter) -> io::Re
         && let Some(group) = group
     {
         let _ = kill_process_group(group, Signal::TERM);
-        let _ = ended(&child, Some(clock::monotonic() + GRACE));
+        let _ = end_of(&child)
+            .and_then(|end| wait::until_readable(end.as_fd(), clock::monotonic() + GRACE));
     }
     if let Some(group) = group {
         let _ = kill_process_group(group, Signal::KILL);
@@ -153,7 +154,75 @@ fn end_of(child: &Child) -> io::Result<OwnedFd> {
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
 
-fn ended(child: &Child, due: Option<Duration>) -> io::Result<bool> {
-    let end = end_of(child)?;
-    wait::polled(&mut [PollFd::new(end.as_fd(), PollFlags::POLLIN)], due)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::{self, State};
+
+    const LONG: Duration = Duration::from_secs(30);
+
+    fn sh(script: &str, deadline: Duration) -> Outcome {
+        let waiter = Waiter::new(None).unwrap();
+        run(command("sh").args(["-c", script]), deadline, &waiter).unwrap()
+    }
+
+    #[test]
+    fn a_child_answers_on_two_streams() {
+        let Outcome::Exited { status, stdout, stderr } = sh("echo out; echo err >&2; exit 7", LONG)
+        else {
+            panic!("no end");
+        };
+        assert_eq!((status.code(), &*stdout, &*stderr), (Some(7), &b"out\n"[..], &b"err\n"[..]));
+    }
+
+    #[test]
+    fn a_long_answer_comes_whole() {
+        let Outcome::Exited { stdout, .. } = sh("yes 0123456789 | head -c 3000000", LONG) else {
+            panic!("no end");
+        };
+        assert_eq!(stdout.len(), 3_000_000);
+    }
+
+    #[test]
+    fn the_deadline_ends_a_child_that_ignores_term_and_what_it_started() {
+        let scene = tempfile::tempdir().unwrap();
+        let pids = scene.path().join("pids");
+        let script = format!(
+            "trap '' TERM; (trap '' TERM; echo $$ >>{0}; sleep 1000) & echo $! >>{0}; sleep 1000",
+            pids.display()
+        );
+        assert!(matches!(sh(&script, Duration::from_millis(300)), Outcome::TimedOut));
+        // KILL is sent before the end is told, but a grandchild dies at its own pace.
+        let due = clock::monotonic() + LONG;
+        for pid in std::fs::read_to_string(pids).unwrap().lines() {
+            while process::look(pid.parse().unwrap())
+                .unwrap()
+                .is_some_and(|(_, state)| state == State::Alive)
+            {
+                assert!(clock::monotonic() < due, "{pid} is left");
+            }
+        }
+    }
+
+    #[test]
+    fn a_grandchild_that_holds_the_pipe_holds_up_nothing() {
+        let Outcome::Exited { stdout, .. } = sh("sleep 1000 & echo done", LONG) else {
+            panic!("no end");
+        };
+        assert_eq!(stdout, b"done\n");
+    }
+
+    #[test]
+    fn a_child_has_no_terminal_and_no_input() {
+        let script = "cat; (: </dev/tty) 2>/dev/null && echo terminal; echo end";
+        let Outcome::Exited { stdout, .. } = sh(script, LONG) else { panic!("no end") };
+        assert_eq!(stdout, b"end\n");
+    }
+
+    #[test]
+    fn a_missing_program_is_told_apart() {
+        let waiter = Waiter::new(None).unwrap();
+        let err = run(&mut command("no-such-program-here"), LONG, &waiter).unwrap_err();
+        assert_eq!(err.kind(), io::ErrorKind::NotFound);
+    }
 }

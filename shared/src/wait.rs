@@ -29,7 +29,7 @@ pub enum Wake {
     Due,
     /// Somebody rang the [`Bell`]. A burst is one wake.
     Rung,
-    /// The descriptor waited for is ready.
+    /// One of the descriptors waited for is ready.
     Ready,
     /// There is no more reason to run.
     Stop(Stop),
@@ -103,27 +103,28 @@ impl Waiter {
     }
 
     /// Blocks until there is something to do, or `due` (on the monotonic clock) passes.
-    /// A reason to stop outranks the others, then `input`, then the bell.
+    /// A reason to stop outranks the others, then any of `inputs`, then the bell.
     ///
     /// # Errors
     ///
     /// Those of poll(2), which no program outlives.
-    pub fn wait(
+    pub fn wait<'fd>(
         &mut self,
         due: Option<Duration>,
-        input: Option<BorrowedFd<'_>>,
+        inputs: impl IntoIterator<Item = BorrowedFd<'fd>>,
     ) -> io::Result<Wake> {
+        let inputs: Vec<BorrowedFd<'fd>> = inputs.into_iter().collect();
         let mut fds = self.stops();
         let stops = fds.len();
         fds.push(PollFd::new(self.rung.as_fd(), PollFlags::POLLIN));
-        fds.extend(input.map(|fd| PollFd::new(fd, PollFlags::POLLIN)));
+        fds.extend(inputs.iter().map(|fd| PollFd::new(*fd, PollFlags::POLLIN)));
         if !polled(&mut fds, due)? {
             return Ok(Wake::Due);
         }
         if let Some(at) = fds[..stops].iter().position(is_hit) {
             return Ok(Wake::Stop([Stop::Signal, Stop::ReaderGone, Stop::ParentGone][at]));
         }
-        if fds.get(stops + 1).is_some_and(is_hit) {
+        if fds[stops + 1..].iter().any(is_hit) {
             return Ok(Wake::Ready);
         }
         self.answer();
@@ -171,6 +172,16 @@ impl Waiter {
         let mut burst = [0; 256];
         while matches!(self.rung.read(&mut burst), Ok(n) if n == burst.len()) {}
     }
+}
+
+/// Waits until `fd` is readable (true) or `due` (on the monotonic clock) passes, whoever asks us
+/// to stop meanwhile: for the last moments of a program.
+///
+/// # Errors
+///
+/// Those of poll(2).
+pub fn until_readable(fd: BorrowedFd<'_>, due: Duration) -> io::Result<bool> {
+    polled(&mut [PollFd::new(fd, PollFlags::POLLIN)], Some(due))
 }
 
 /// Whether poll(2) found something on a descriptor, trouble included.

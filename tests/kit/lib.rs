@@ -2,8 +2,14 @@
 //!
 //! Nothing here sleeps a fixed time. A wait has a condition and a ceiling ([`PATIENCE`]); silence
 //! is proved by a later marker event, not by waiting.
-#![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test kit fails by panic")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::missing_panics_doc,
+    reason = "a test kit fails by panic"
+)]
 
+mod manager;
 mod papers;
 mod running;
 mod scene;
@@ -18,6 +24,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+pub use manager::Manager;
 pub use papers::{documented, golden};
 pub use running::{Ended, Running};
 pub use scene::Scene;
