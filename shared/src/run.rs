@@ -43,7 +43,7 @@ pub enum Outcome {
     },
     /// It was killed at the deadline.
     TimedOut,
-    /// It was killed because we are asked to stop.
+    /// It was killed because we are asked to stop, or our own time is over.
     Stopped,
 }
 
@@ -76,7 +76,8 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
 pub fn run(command: &mut Command, deadline: Duration, waiter: &Waiter) -> io::Result<Outcome> {
     let due = clock::monotonic() + deadline;
     let mut child = command.spawn()?;
-    let outcome = attend(&mut child, due, waiter);
+    let patience = waiter.end().map_or(due, |end| end.min(due));
+    let outcome = attend(&mut child, patience, waiter);
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     if !matches!(outcome, Ok(Some(_)))
         && let Some(group) = group

@@ -109,10 +109,12 @@ struct Sweep {
 
 impl Session {
     fn new(program: Program, running: &Running) -> std::io::Result<Self> {
-        let waiter = Waiter::new(running.parent_pid)?;
+        let mut waiter = Waiter::new(running.parent_pid)?;
+        let now = clock::monotonic();
+        let limits = [running.wait, running.max_runtime].into_iter().flatten();
+        waiter.end_by(limits.min().map(|limit| now + limit));
         let watch = Watch::new(waiter.bell()?, running.poll_only);
         let source = running.source.clone().unwrap_or_else(|| program.name.to_owned());
-        let now = clock::monotonic();
         let sweep = Sweep { interval: None, due: None, count: 0, full: true, remote: false };
         Ok(Self {
             program,
@@ -164,7 +166,9 @@ impl Session {
     pub fn pass(&mut self, folders: &[PathBuf]) -> Result<Pass, Error> {
         let now = clock::now();
         self.pass_began = now.monotonic;
-        self.watch.arm(folders, now.monotonic);
+        if !self.running.once {
+            self.watch.arm(folders, now.monotonic);
+        }
         self.mind_remote(folders);
         let changes = self.watch.take();
         let refusal = self.watch.refusal().map(ToOwned::to_owned);
@@ -280,8 +284,9 @@ impl Session {
     ) -> Result<ControlFlow<Ended>, Error> {
         let mut rung = false;
         loop {
-            let until = if rung { Some(rested) } else { due };
-            let deadline = [until, self.sweep.due, self.next_timer()].into_iter().flatten().min();
+            let look = rung.then_some(rested);
+            let deadline =
+                [look, due, self.sweep.due, self.next_timer()].into_iter().flatten().min();
             let wake = self.waiter.wait(deadline, None).map_err(Error::on("wait"))?;
             let now = clock::now();
             match wake {

@@ -77,6 +77,7 @@ pub struct Waiter {
     rung: UnixStream,
     bell: UnixStream,
     parent: Option<OwnedFd>,
+    end: Option<Duration>,
 }
 
 impl Waiter {
@@ -90,7 +91,19 @@ impl Waiter {
         let (rung, bell) = UnixStream::pair()?;
         rung.set_nonblocking(true)?;
         bell.set_nonblocking(true)?;
-        Ok(Self { stop: signals::stop()?, rung, bell, parent: parent.map(parent_end).transpose()? })
+        let parent = parent.map(parent_end).transpose()?;
+        Ok(Self { stop: signals::stop()?, rung, bell, parent, end: None })
+    }
+
+    /// When (on the monotonic clock) this run is over whatever happens, so that nobody waits for a
+    /// child beyond it.
+    pub fn end_by(&mut self, end: Option<Duration>) {
+        self.end = end;
+    }
+
+    /// That end.
+    pub(crate) fn end(&self) -> Option<Duration> {
+        self.end
     }
 
     /// A bell for another thread to ring.
@@ -166,6 +179,16 @@ impl Waiter {
         }
         let signal = fds.first().is_some_and(is_hit);
         Ok(Some(if signal { Stop::Signal } else { Stop::ParentGone }))
+    }
+
+    /// Blocks for `time`, or until there is a reason to stop (true), between two tries of what
+    /// somebody else holds up.
+    ///
+    /// # Errors
+    ///
+    /// Those of poll(2).
+    pub fn rest(&self, time: Duration) -> io::Result<bool> {
+        polled(&mut self.stops(), Some(clock::monotonic() + time))
     }
 
     fn answer(&mut self) {
