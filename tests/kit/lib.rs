@@ -9,6 +9,7 @@
     reason = "a test kit fails by panic"
 )]
 
+pub mod git;
 mod manager;
 mod papers;
 mod running;
@@ -67,17 +68,25 @@ pub fn tools() -> Vec<String> {
 /// each one lies.
 #[must_use]
 pub fn built(tool: &str) -> Command {
-    static PATHS: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
-        let mut cargo = command(env!("CARGO"));
-        cargo.args(["build", "--workspace", "--bins", "--message-format=json"]);
-        let out = cargo.current_dir(root()).output().unwrap();
-        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
-        let text = |value: &Value| value.as_str().map(str::to_owned);
-        let pair =
-            |line: &Value| Some((text(&line["target"]["name"])?, text(&line["executable"])?));
-        lines(&out.stdout).iter().filter_map(pair).collect()
-    });
+    static PATHS: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| build(&[]));
     command(&PATHS[tool])
+}
+
+/// The same, as it ships.
+#[must_use]
+pub fn built_release(tool: &str) -> Command {
+    static PATHS: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| build(&["--release"]));
+    command(&PATHS[tool])
+}
+
+fn build(flags: &[&str]) -> BTreeMap<String, String> {
+    let mut cargo = command(env!("CARGO"));
+    cargo.args(["build", "--workspace", "--bins", "--message-format=json"]).args(flags);
+    let out = cargo.current_dir(root()).output().unwrap();
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let pair = |line: &Value| Some((text(&line["target"]["name"])?, text(&line["executable"])?));
+    lines(&out.stdout).iter().filter_map(pair).collect()
 }
 
 /// The NDJSON lines of `stdout`; panics on a line that is not JSON.

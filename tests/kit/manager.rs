@@ -15,7 +15,9 @@ impl Manager {
     /// Listens on a socket in `scene`, apart from what programs watch there.
     #[must_use]
     pub fn listen(scene: &Scene) -> Self {
-        let path = scene.dir("manager").join("notify");
+        // Another one of the same scene has its own name.
+        let dir = scene.dir("manager");
+        let path = dir.join(std::fs::read_dir(&dir).unwrap().count().to_string());
         let socket = UnixDatagram::bind(&path).unwrap();
         socket.set_read_timeout(Some(PATIENCE)).unwrap();
         Self { socket, path }

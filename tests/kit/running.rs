@@ -14,7 +14,7 @@ use nix::{
 };
 use serde_json::Value;
 
-use crate::{PATIENCE, eventually};
+use crate::{Manager, PATIENCE, Scene, eventually};
 
 /// A running program, whose stdout is read line by line. It is killed when dropped.
 #[derive(Debug)]
@@ -57,6 +57,17 @@ impl Running {
         });
         let stderr = child.stderr.take().map(|pipe| thread::spawn(move || all_of(pipe)));
         Self { child, lines, stderr }
+    }
+
+    /// Starts `command` and returns once it says that it is ready. The socket it says so on lies
+    /// in `scene`, apart from what programs watch there.
+    #[must_use]
+    pub fn ready(scene: &Scene, command: &mut Command) -> Self {
+        let manager = Manager::listen(scene);
+        manager.manage(command);
+        let running = Self::start(command);
+        manager.ready();
+        running
     }
 
     /// The next line with its newline, as it came.
