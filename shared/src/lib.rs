@@ -1,7 +1,7 @@
 //! What two or more of the programs need, and nothing else.
 //!
 //! Read in this order: [`exit`], [`cli`], [`clock`], [`wait`], [`watch`], [`text`], [`line`],
-//! [`health`], [`stdout`], [`session`]; then [`file`], [`folder`], [`cursor`], [`lines`], [`run`], [`process`],
+//! [`health`], [`stdout`], [`session`]; then [`file`], [`folder`], [`cursor`], [`store`], [`lines`], [`run`], [`process`],
 //! [`reading`], [`service`].
 
 pub mod cli;
@@ -20,6 +20,7 @@ pub mod service;
 pub mod session;
 mod signals;
 pub mod stdout;
+pub mod store;
 pub mod text;
 pub mod wait;
 pub mod watch;
