@@ -1,0 +1,97 @@
+//! The command line.
+
+use std::{ffi::OsString, os::unix::ffi::OsStrExt as _, path::PathBuf, time::Duration};
+
+use clap::{
+    Parser,
+    builder::{OsStringValueParser, TypedValueParser as _},
+};
+use shared::cli;
+
+use crate::rules::Urgency;
+
+/// Says of every event that passes through how soon a reader must act.
+#[derive(Debug, Clone, Parser)]
+#[command(name = "classify", version, args_override_self = true)]
+pub struct Args {
+    /// Leave out events below this urgency, but never a `reading`
+    #[arg(long, value_name = "URGENCY", value_enum, default_value_t = Urgency::Info)]
+    pub min: Urgency,
+    /// Rules to try before the built-in ones
+    #[arg(long, value_name = "FILE", value_parser = path_parser())]
+    pub rules: Option<PathBuf>,
+    /// Print the rules in force, as `--rules` takes them, and exit
+    #[arg(long, conflicts_with = "report")]
+    pub print_rules: bool,
+    /// Read all input, then print one object of all events by urgency
+    #[arg(long)]
+    pub report: bool,
+    /// With --report: the output of `supervise status`, to sort the monitors by
+    #[arg(long, value_name = "FILE", requires = "report", value_parser = path_parser())]
+    pub status: Option<PathBuf>,
+    /// With --report: print nothing when there is nothing to tell
+    #[arg(long, requires = "report")]
+    pub quiet: bool,
+    /// At the end, exit with 10 if anything was immediate (or a monitor is dead), 11 if anything
+    /// was a warning (or malformed)
+    #[arg(long)]
+    pub exit_code: bool,
+    /// The longest line that is read: 4K to 64M, powers of 1024
+    #[arg(long, value_name = "SIZE", default_value = "1M", value_parser = max_line)]
+    pub max_line: usize,
+    /// End cleanly after this long, with a line that says so
+    #[arg(long, value_name = "D", value_parser = cli::span(MS, YEAR), conflicts_with_all = ["report", "print_rules"])]
+    pub max_runtime: Option<Duration>,
+    /// End when this process ends
+    #[arg(long, value_name = "PID", value_parser = clap::value_parser!(u32).range(1..))]
+    pub parent_pid: Option<u32>,
+    /// The `source` of its own lines, instead of the program's name
+    #[arg(long, value_name = "NAME", value_parser = cli::name)]
+    pub source: Option<String>,
+    /// With --report: a monitor's name and the file of its lines, - for stdin
+    #[arg(value_name = "NAME=FILE", requires = "report", value_parser = named_parser())]
+    pub inputs: Vec<Named>,
+}
+
+const MS: Duration = Duration::from_millis(1);
+const YEAR: Duration = Duration::from_hours(366 * 24);
+
+/// `NAME=FILE`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// The monitor.
+    pub name: String,
+    /// The file of its lines; `None` for stdin.
+    pub file: Option<PathBuf>,
+}
+
+fn max_line(text: &str) -> Result<usize, String> {
+    let allowed = 4 << 10..=64 << 20;
+    let size = cli::size(text).filter(|size| allowed.contains(size));
+    size.and_then(|size| usize::try_from(size).ok())
+        .ok_or_else(|| "must be 4K to 64M: bytes, or a number with K or M".to_owned())
+}
+
+fn path_parser() -> impl clap::builder::TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().try_map(|text| match text.as_bytes() {
+        [] | [b'-', ..] => Err("must be a file, and not begin with -".to_owned()),
+        _ => Ok(PathBuf::from(text)),
+    })
+}
+
+fn named_parser() -> impl clap::builder::TypedValueParser<Value = Named> {
+    OsStringValueParser::new().try_map(|text| named(&text))
+}
+
+fn named(text: &OsString) -> Result<Named, String> {
+    let mut parts = text.as_bytes().splitn(2, |byte| *byte == b'=');
+    let (name, file) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let name =
+        cli::name(&String::from_utf8_lossy(name)).map_err(|err| format!("the name {err}"))?;
+    let file = match file {
+        [] => return Err("must be NAME=FILE, with - for stdin".to_owned()),
+        b"-" => None,
+        file => Some(PathBuf::from(std::ffi::OsStr::from_bytes(file))),
+    };
+    Ok(Named { name, file })
+}

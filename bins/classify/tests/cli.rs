@@ -1,0 +1,109 @@
+//! The program from the outside.
+#![expect(clippy::unwrap_used, reason = "a test fails by panic")]
+
+mod cli {
+    mod end;
+    mod report;
+    mod rules;
+    mod stream;
+}
+
+use std::{
+    io::Write as _,
+    process::{Child, Command, Output, Stdio},
+    thread,
+};
+
+use clap::CommandFactory as _;
+use tests::command;
+
+const TABLE: [(&str, &str); 3] = [
+    ("immediate", include_str!("data/immediate.ndjson")),
+    ("warning", include_str!("data/warning.ndjson")),
+    ("info", include_str!("data/info.ndjson")),
+];
+
+/// A command that runs the program with a pipe as stdin.
+fn classify(args: &[&str]) -> Command {
+    let mut command = command(env!("CARGO_BIN_EXE_classify"));
+    command.args(args).stdin(Stdio::piped());
+    command
+}
+
+/// What became of a whole input.
+fn fed(command: &mut Command, input: impl AsRef<[u8]>) -> Output {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    feed(&mut child, input.as_ref());
+    child.wait_with_output().unwrap()
+}
+
+/// Gives all of `input` from another thread, since neither pipe holds everything.
+fn feed(child: &mut Child, input: &[u8]) {
+    let (mut stdin, input) = (child.stdin.take().unwrap(), input.to_vec());
+    // A program that ends early closes the pipe.
+    thread::spawn(move || drop(stdin.write_all(&input)));
+}
+
+/// Exit code, stdout and stderr; all as text.
+fn ended(output: &Output) -> (i32, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
+}
+
+/// Runs to the end, which has to be quiet and clean.
+fn clean(args: &[&str], input: impl AsRef<[u8]>) -> String {
+    let (code, stdout, stderr) = ended(&fed(&mut classify(args), input));
+    assert_eq!((code, &*stderr), (0, ""), "{args:?}: {stdout}");
+    stdout
+}
+
+#[test]
+fn flags_are_documented() {
+    tests::documented(classify::args::Args::command());
+}
+
+#[test]
+fn help_and_version_are_on_stdout() {
+    for flag in ["-h", "--help", "--version"] {
+        assert!(clean(&[flag], "").contains("classify"), "{flag}");
+    }
+}
+
+#[test]
+fn a_bad_command_line_exits_1_and_says_what_is_allowed() {
+    for (args, word) in [
+        (&["--min", "high"][..], "info, warning, immediate"),
+        (&["--min"], "--min"),
+        (&["--min", ""], "immediate"),
+        (&["--rules", ""], "--rules"),
+        (&["--rules", "-"], "not begin with -"),
+        (&["--rules", "--min"], "--rules"),
+        (&["--max-line", "1"], "4K to 64M"),
+        (&["--max-line", "65M"], "4K to 64M"),
+        (&["--max-runtime", "0"], "0.001"),
+        (&["--parent-pid", "0"], "--parent-pid"),
+        (&["--source", "a b"], "letters"),
+        (&["--status", "f"], "--report"),
+        (&["--quiet"], "--report"),
+        (&["gate=f"], "--report"),
+        (&["--report", "gate"], "NAME=FILE"),
+        (&["--report", "gate="], "NAME=FILE"),
+        (&["--report", "a b=f"], "letters"),
+        (&["--report", "=f"], "letters"),
+        (&["--report", "--print-rules"], "--print-rules"),
+        (&["--report", "--max-runtime", "1"], "--max-runtime"),
+        (&["--audience", "lead"], "--audience"),
+        (&["--once"], "--once"),
+    ] {
+        let (code, stdout, stderr) = ended(&fed(&mut classify(args), "{}\n"));
+        assert_eq!((code, &*stdout), (1, ""), "{args:?}");
+        assert!(stderr.starts_with("classify: fatal: ") && stderr.contains(word), "{stderr}");
+        assert_eq!(stderr.matches('\n').count(), 1, "{stderr}");
+    }
+}
+
+#[test]
+fn of_a_flag_given_twice_the_last_counts() {
+    let passed = clean(&["--min", "immediate", "--min=info"], "{\"event\":\"gate_changed\"}\n");
+    assert_eq!(passed, "{\"event\":\"gate_changed\",\"urgency\":\"info\"}\n");
+}
