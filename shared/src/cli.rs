@@ -1,8 +1,11 @@
 //! Flags that many programs take, and the parse that ends in our exit codes.
 
-use std::{process::ExitCode, time::Duration};
+use std::{path::PathBuf, process::ExitCode, time::Duration};
 
-use clap::{Args, Parser};
+use clap::{
+    Args, Parser,
+    builder::{PathBufValueParser, TypedValueParser},
+};
 
 use crate::exit;
 
@@ -119,6 +122,16 @@ pub fn name(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     Err("must be 1 to 64 letters, digits, dots, underscores and hyphens, and begin with a letter or digit".to_owned())
+}
+
+/// A parser for paths. One that is empty or begins with `-` is a flag that lost its value.
+#[must_use]
+pub fn path() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match path.as_os_str().as_encoded_bytes().first() {
+        None => Err("must not be empty"),
+        Some(b'-') => Err("must not begin with a hyphen (./- does not)"),
+        Some(_) => Ok(path),
+    })
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf, absolute},
 };
 
+use crate::exit::Error;
+
 /// The folder tried when none is given.
 pub const DEFAULT: &str = ".agent-atelier";
 
@@ -56,6 +58,23 @@ impl Folder {
     #[must_use]
     pub fn candidates(&self) -> Vec<PathBuf> {
         [Some(self.near.clone()), self.main_tree.clone()].into_iter().flatten().collect()
+    }
+
+    /// Refuses a file of ours that would lie in what is watched, or among git's own files.
+    ///
+    /// # Errors
+    ///
+    /// A usage error.
+    pub fn keep_out(&self, file: &Path) -> Result<(), Error> {
+        let path = canonical(&absolute(file).map_err(|err| Error::io("find", file, &err))?);
+        let watched = self.candidates().iter().any(|dir| path.starts_with(canonical(dir)));
+        let place = match path.components().any(|part| part.as_os_str() == ".git") {
+            _ if watched => "the folder that is watched",
+            true => "a git folder",
+            false => return Ok(()),
+        };
+        let message = format!("unable to use {}: it lies in {place}", file.display());
+        Err(Error::usage(message))
     }
 
     /// The canonical path, as part of every `id`. What doesn't exist yet is taken as it is
