@@ -30,7 +30,7 @@ _classify() {
             fi
             case "${prev}" in
                 --min)
-                    COMPREPLY=($(compgen -W "info warning immediate" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "immediate warning info" -- "${cur}"))
                     return 0
                     ;;
                 --rules)

@@ -1,6 +1,6 @@
-complete -c classify -l min -d 'Leave out events below this urgency, but never a `reading`' -r -f -a "info\t'Good to know'
-warning\t'When there is time'
-immediate\t'Now'"
+complete -c classify -l min -d 'Leave out events below this urgency, but never a `reading`' -r -f -a "immediate\t''
+warning\t''
+info\t''"
 complete -c classify -l rules -d 'Rules to try before the built-in ones' -r -F
 complete -c classify -l status -d 'With --report: the output of `supervise status`, to sort the monitors by' -r -F
 complete -c classify -l max-line -d 'The longest line that is read: 4K to 64M, powers of 1024' -r
@@ -11,5 +11,5 @@ complete -c classify -l print-rules -d 'Print the rules in force, as `--rules` t
 complete -c classify -l report -d 'Read all input, then print one object of all events by urgency'
 complete -c classify -l quiet -d 'With --report: print nothing when there is nothing to tell'
 complete -c classify -l exit-code -d 'At the end, exit with 10 if anything was immediate (or a monitor is dead), 11 if anything was a warning (or malformed)'
-complete -c classify -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c classify -s h -l help -d 'Print help'
 complete -c classify -s V -l version -d 'Print version'

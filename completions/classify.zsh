@@ -15,9 +15,7 @@ _classify() {
 
     local context curcontext="$curcontext" state line
     _arguments "${_arguments_options[@]}" : \
-'--min=[Leave out events below this urgency, but never a \`reading\`]:URGENCY:((info\:"Good to know"
-warning\:"When there is time"
-immediate\:"Now"))' \
+'--min=[Leave out events below this urgency, but never a \`reading\`]:URGENCY:(immediate warning info)' \
 '--rules=[Rules to try before the built-in ones]:FILE:_files' \
 '--status=[With --report\: the output of \`supervise status\`, to sort the monitors by]:FILE:_files' \
 '--max-line=[The longest line that is read\: 4K to 64M, powers of 1024]:SIZE:_default' \
@@ -28,8 +26,8 @@ immediate\:"Now"))' \
 '--report[Read all input, then print one object of all events by urgency]' \
 '--quiet[With --report\: print nothing when there is nothing to tell]' \
 '--exit-code[At the end, exit with 10 if anything was immediate (or a monitor is dead), 11 if anything was a warning (or malformed)]' \
-'-h[Print help (see more with '\''--help'\'')]' \
-'--help[Print help (see more with '\''--help'\'')]' \
+'-h[Print help]' \
+'--help[Print help]' \
 '-V[Print version]' \
 '--version[Print version]' \
 '*::inputs -- With --report\: a monitor'\''s name and the file of its lines, - for stdin:_default' \

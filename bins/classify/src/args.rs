@@ -1,10 +1,10 @@
 //! The command line.
 
-use std::{ffi::OsString, os::unix::ffi::OsStrExt as _, path::PathBuf, time::Duration};
+use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _, path::PathBuf, time::Duration};
 
 use clap::{
     Parser,
-    builder::{OsStringValueParser, TypedValueParser as _},
+    builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser},
 };
 use shared::cli;
 
@@ -15,7 +15,7 @@ use crate::rules::Urgency;
 #[command(name = "classify", version, args_override_self = true)]
 pub struct Args {
     /// Leave out events below this urgency, but never a `reading`
-    #[arg(long, value_name = "URGENCY", value_enum, default_value_t = Urgency::Info)]
+    #[arg(long, value_name = "URGENCY", default_value = "info", value_parser = urgency_parser())]
     pub min: Urgency,
     /// Rules to try before the built-in ones
     #[arg(long, value_name = "FILE", value_parser = path_parser())]
@@ -72,18 +72,23 @@ fn max_line(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "must be 4K to 64M: bytes, or a number with K or M".to_owned())
 }
 
-fn path_parser() -> impl clap::builder::TypedValueParser<Value = PathBuf> {
+fn urgency_parser() -> impl TypedValueParser<Value = Urgency> {
+    PossibleValuesParser::new(["immediate", "warning", "info"])
+        .try_map(|word| Urgency::of(&word).ok_or("no such urgency"))
+}
+
+fn path_parser() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().try_map(|text| match text.as_bytes() {
         [] | [b'-', ..] => Err("must be a file, and not begin with -".to_owned()),
         _ => Ok(PathBuf::from(text)),
     })
 }
 
-fn named_parser() -> impl clap::builder::TypedValueParser<Value = Named> {
+fn named_parser() -> impl TypedValueParser<Value = Named> {
     OsStringValueParser::new().try_map(|text| named(&text))
 }
 
-fn named(text: &OsString) -> Result<Named, String> {
+fn named(text: &OsStr) -> Result<Named, String> {
     let mut parts = text.as_bytes().splitn(2, |byte| *byte == b'=');
     let (name, file) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     let name =
@@ -91,7 +96,7 @@ fn named(text: &OsString) -> Result<Named, String> {
     let file = match file {
         [] => return Err("must be NAME=FILE, with - for stdin".to_owned()),
         b"-" => None,
-        file => Some(PathBuf::from(std::ffi::OsStr::from_bytes(file))),
+        file => Some(PathBuf::from(OsStr::from_bytes(file))),
     };
     Ok(Named { name, file })
 }

@@ -1,4 +1,4 @@
-//! Judges a line by the rules, the first that fits. Pure, and without an allocation per line.
+//! Judges a line by the rules, the first that fits. Pure; an ordinary line costs no allocation.
 
 use std::{
     collections::HashMap,
@@ -20,11 +20,11 @@ pub struct Judged {
     pub is_reading: bool,
     /// Where the object lies.
     pub braces: Braces,
-    /// The values of these keys, if they are there. Of a doubled key the last counts.
+    /// Where the value of `urgency` is, if it is there. Of a doubled key the last counts.
     pub urgency: Option<Range<usize>>,
-    /// The same.
+    /// Where the value of `unclassified` is.
     pub unclassified: Option<Range<usize>>,
-    /// The same.
+    /// Where the value of `source` is.
     pub source: Option<Range<usize>>,
 }
 

@@ -2,7 +2,6 @@
 
 use std::{fmt, io};
 
-use clap::ValueEnum;
 use serde::{
     Deserialize, Deserializer, Serialize,
     de::{MapAccess, Visitor},
@@ -16,7 +15,7 @@ pub const MOST: usize = 10_000;
 pub const MOST_BYTES: usize = 1 << 20;
 
 /// How soon a reader must act; a greater one is sooner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Urgency {
     /// Good to know.
@@ -38,7 +37,9 @@ impl Urgency {
         }
     }
 
-    fn of(word: &str) -> Option<Self> {
+    /// The urgency of this word.
+    #[must_use]
+    pub fn of(word: &str) -> Option<Self> {
         [Self::Info, Self::Warning, Self::Immediate].into_iter().find(|known| known.word() == word)
     }
 }

@@ -117,6 +117,48 @@ fn c11_null_fits_absent_and_a_star_fits_what_is_there() {
     }
 }
 
+// SigNoz/signoz#4970: a level that nobody knows was shown as information.
+#[test]
+fn cl01_an_unknown_level_is_never_info() {
+    let mut judge = builtin();
+    for level in ["", "info", "notice", "INFO", "debug"] {
+        let line = format!(r#"{{"event":"heartbeat_warning","severity":"{level}"}}"#);
+        assert_eq!(judge.judge(line.as_bytes()).unwrap().urgency(), Urgency::Warning, "{level}");
+    }
+}
+
+// open-telemetry/opentelemetry-collector-contrib#13002: what a missing severity means is a choice.
+#[test]
+fn cl03_a_missing_severity_can_be_asked_for() {
+    let mut judge = judge(r#"[{"match":{"event":"x","severity":null},"urgency":"immediate"}]"#);
+    assert_eq!(by_rule(&mut judge, r#"{"event":"x"}"#), Some(Urgency::Immediate));
+    assert_eq!(by_rule(&mut judge, r#"{"event":"x","severity":"low"}"#), None);
+}
+
+#[test]
+fn cl09_the_events_of_the_original_scripts_are_as_urgent_as_they_were() {
+    let mut judge = builtin();
+    for (line, want) in [
+        (r#"{"event":"heartbeat_warning","severity":"expired"}"#, Urgency::Immediate),
+        (r#"{"event":"heartbeat_warning","severity":"warning"}"#, Urgency::Warning),
+        (r#"{"event":"gate_resolved","gate_id":"HDR-007"}"#, Urgency::Immediate),
+        (r#"{"event":"gate_opened","gate_id":"HDR-007"}"#, Urgency::Immediate),
+        (
+            r#"{"event":"ci_status","status":"completed","conclusion":"success"}"#,
+            Urgency::Immediate,
+        ),
+        (
+            r#"{"event":"ci_status","status":"completed","conclusion":"failure"}"#,
+            Urgency::Immediate,
+        ),
+        (r#"{"event":"branch_divergence","severity":"critical"}"#, Urgency::Immediate),
+        (r#"{"event":"branch_divergence","severity":"warning"}"#, Urgency::Warning),
+        (r#"{"event":"state_committed","revision":41}"#, Urgency::Info),
+    ] {
+        assert_eq!(by_rule(&mut judge, line), Some(want), "{line}");
+    }
+}
+
 #[test]
 fn numbers_compare_as_text_and_strings_as_what_they_mean() {
     let mut judge = judge(

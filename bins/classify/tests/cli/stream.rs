@@ -1,9 +1,15 @@
 //! Lines that pass.
 
-use std::{collections::BTreeMap, fs, io::Write as _};
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::{Read as _, Write as _},
+    os::fd::OwnedFd,
+};
 
+use nix::{fcntl::OFlag, unistd::pipe2};
 use serde_json::{Value, json};
-use tests::{Running, lines, root};
+use tests::{Running, Scene, lines, root};
 
 use crate::{TABLE, classify, clean, ended, fed};
 
@@ -116,7 +122,7 @@ fn c05_nested_keys_are_nobodys() {
 
 // jqlang/jq#1492: a bad line ended the filter.
 #[test]
-fn c06_bad_lines_are_counted_and_good_ones_pass() {
+fn c06_cl04_bad_lines_are_counted_and_good_ones_pass() {
     let long = format!("{{\"a\":\"{}\"}}\n", "x".repeat(5_000_000));
     let bad: [&[u8]; 6] =
         [b"{bad\n", b"[1]\n", b"\"x\"\n", b"\xff\n", b"{\"a\":\"\0\"}\n", long.as_bytes()];
@@ -198,6 +204,40 @@ fn c16_a_line_is_told_at_once() {
     drop(stdin);
     let ended = run.end();
     assert_eq!((ended.code, ended.lines.len(), &*ended.stderr), (Some(0), 0, ""));
+}
+
+/// A pipe whose every read is one write of the other end.
+fn packets() -> (File, OwnedFd) {
+    let (reader, writer) = pipe2(OFlag::O_DIRECT | OFlag::O_CLOEXEC).unwrap();
+    (reader.into(), writer)
+}
+
+#[test]
+fn lines_share_a_write_whole_and_a_longer_one_leaves_alone() {
+    let scene = Scene::new();
+    let long = format!("{{\"event\":\"gate_opened\",\"a\":\"{}\"}}\n", "x".repeat(9000));
+    scene.write("in", format!("{}{long}{ONE}{}", TABLE[0].1, TABLE[1].1));
+    let (mut reader, writer) = packets();
+    let input = File::open(scene.join("in")).unwrap();
+    let mut child = classify(&[]).stdin(input).stdout(writer).spawn().unwrap();
+    let (mut seen, mut piece) = (Vec::new(), [0; 8192]);
+    loop {
+        let n = reader.read(&mut piece).unwrap();
+        if n == 0 {
+            break;
+        }
+        assert!(n <= 4096);
+        seen.push(String::from_utf8(piece[..n].to_vec()).unwrap());
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let begins = seen.iter().position(|write| write.contains("xxx")).unwrap();
+    assert!(seen[begins - 1].ends_with("}\n") && seen[begins].starts_with("{\"event\""));
+    assert!(seen[begins + 2].ends_with("x\",\"urgency\":\"immediate\"}\n"));
+    seen.drain(begins..begins + 3);
+    assert!(seen.iter().all(|write| write.starts_with('{') && write.ends_with("}\n")));
+    let lines: usize = seen.iter().map(|write| write.lines().count()).sum();
+    assert_eq!(lines, 1 + TABLE[0].1.lines().count() + TABLE[1].1.lines().count());
+    assert!(seen.len() < lines / 4, "{} writes for {lines} lines", seen.len());
 }
 
 #[test]
