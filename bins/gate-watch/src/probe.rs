@@ -1,0 +1,288 @@
+//! Looks at the gate folders and reads what has not been read before: the only input of the
+//! program.
+//!
+//! An open gate's folder is listed before the records: who answers writes the record first, so a
+//! gate on its way is seen twice rather than not at all.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, DirEntry},
+    io,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+};
+
+use jiff::Timestamp;
+use shared::{
+    file::{self, Stamp, Unread},
+    session::Pass,
+    watch,
+};
+
+use crate::{
+    content::{Content, Facts, Flaw, LIMIT, Texts, text_of},
+    name::Name,
+};
+
+/// The most names of a folder.
+const NAMES: usize = 100_000;
+
+/// What one look found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    /// The state folder is there.
+    pub has_dir: bool,
+    /// The gates in `human-gates/open`.
+    pub open: Listing<File>,
+    /// The records in `human-gates/resolved`.
+    pub records: Listing<Record>,
+    /// A commit of the state had begun and not ended.
+    pub in_transaction: bool,
+}
+
+/// What listing a folder came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Listing<T> {
+    /// There is no such folder.
+    Absent,
+    /// It can't be listed, and why.
+    Refused(String),
+    /// All its gates.
+    Listed {
+        /// Device and inode of the folder.
+        folder: (u64, u64),
+        /// By name.
+        found: BTreeMap<Name, T>,
+    },
+}
+
+impl<T> Listing<T> {
+    /// What was found; `None` for a folder that could not be listed.
+    #[must_use]
+    pub fn found(&self) -> Option<&BTreeMap<Name, T>> {
+        match self {
+            Self::Listed { found, .. } => Some(found),
+            Self::Absent | Self::Refused(_) => None,
+        }
+    }
+
+    /// One of them.
+    #[must_use]
+    pub fn get(&self, name: &Name) -> Option<&T> {
+        self.found()?.get(name)
+    }
+}
+
+/// A gate's file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// Its state.
+    pub stamp: Stamp,
+    /// A later write could leave the stamp as it is.
+    pub young: bool,
+    /// What it says, where it was read.
+    pub said: Option<Result<Read, Flaw>>,
+}
+
+/// A record of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Record {
+    /// It was not asked for.
+    Unread,
+    /// Its file.
+    Read(File),
+}
+
+impl Record {
+    /// Its file, where it was asked for.
+    #[must_use]
+    pub fn file(&self) -> Option<&File> {
+        match self {
+            Self::Unread => None,
+            Self::Read(file) => Some(file),
+        }
+    }
+}
+
+/// What was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Read {
+    /// What is to be remembered.
+    pub facts: Facts,
+    /// What is to be told, where it was asked for.
+    pub texts: Option<Box<Texts>>,
+}
+
+impl File {
+    /// What it says that is only told.
+    ///
+    /// # Errors
+    ///
+    /// Why there is nothing.
+    pub fn texts(&self) -> Result<Texts, Flaw> {
+        match &self.said {
+            Some(Ok(read)) => Ok(read.texts.as_deref().cloned().unwrap_or_default()),
+            Some(Err(flaw)) => Err(*flaw),
+            None => Ok(Texts::default()),
+        }
+    }
+
+    /// Why it can't be read.
+    #[must_use]
+    pub fn flaw(&self) -> Option<Flaw> {
+        self.said.as_ref()?.as_ref().err().copied()
+    }
+}
+
+/// What a look has to read.
+pub trait Interest {
+    /// Whether the gate's content is wanted, given the state of its file.
+    fn reads(&self, name: &Name, stamp: &Stamp) -> bool;
+    /// Whether what the gate says will be told, too.
+    fn tells(&self, name: &Name, facts: &Facts) -> bool;
+    /// Whether the content of this gate's record is wanted.
+    fn reads_record(&self, name: &Name) -> bool;
+}
+
+/// The folder of open gates in a state folder.
+#[must_use]
+pub fn open_folder(dir: &Path) -> PathBuf {
+    dir.join("human-gates/open")
+}
+
+/// The folders in which a state folder's gates, records and commits come and go.
+#[must_use]
+pub fn folders(dir: &Path) -> [PathBuf; 3] {
+    [dir.to_owned(), open_folder(dir), dir.join("human-gates/resolved")]
+}
+
+/// Looks, and knows when there is nothing to look at.
+#[derive(Debug, Default)]
+pub struct Probe {
+    /// The folders' stamps at the last look.
+    last: Option<[Option<Stamp>; 3]>,
+    /// The system does not tell of every change: gates are links, or others write them.
+    has_blind_spots: bool,
+}
+
+impl Probe {
+    /// Whether a look would find what the last one did: the system told of no change, and the
+    /// folders are as they were.
+    #[must_use]
+    pub fn is_quiet(&self, dir: &Path, pass: &Pass) -> bool {
+        let told = pass.full || pass.changes.overflowed || !pass.changes.list.is_empty();
+        !told && !self.has_blind_spots && self.last.as_ref() == Some(&stamps(dir))
+    }
+
+    /// Looks at the gates of `dir`. `wall` is now.
+    pub fn look(&mut self, dir: &Path, wall: Timestamp, interest: &impl Interest) -> Seen {
+        let before = stamps(dir);
+        let has_dir = dir.is_dir();
+        let wall_ns = wall.as_nanosecond();
+        let [_, open, resolved] = folders(dir);
+        self.has_blind_spots = watch::is_remote(&open).unwrap_or(false);
+        let seen = Seen {
+            has_dir,
+            open: list(&open, |name, entry| {
+                let path = entry.path();
+                let (stamp, is_shared) = regular(entry, &path)?;
+                self.has_blind_spots |= is_shared;
+                gate(name, &path, stamp, wall_ns, interest)
+            }),
+            records: list(&resolved, |name, entry| record(name, entry, wall_ns, interest)),
+            in_transaction: fs::symlink_metadata(dir.join(".pending-tx.json")).is_ok(),
+        };
+        let is_settled = before.iter().flatten().all(|stamp| !stamp.is_young(wall_ns));
+        self.last = is_settled.then_some(before);
+        seen
+    }
+}
+
+fn stamps(dir: &Path) -> [Option<Stamp>; 3] {
+    folders(dir).map(|folder| fs::metadata(folder).ok().map(|meta| Stamp::of(&meta)))
+}
+
+/// Lists the gates of a folder, as `each` sees them.
+fn list<T>(dir: &Path, mut each: impl FnMut(&Name, &DirEntry) -> Option<T>) -> Listing<T> {
+    let mut listed = || -> io::Result<Listing<T>> {
+        let meta = fs::metadata(dir)?;
+        let mut found = BTreeMap::new();
+        for (count, entry) in fs::read_dir(dir)?.enumerate() {
+            if count == NAMES {
+                return Ok(Listing::Refused(format!("more than {NAMES} names")));
+            }
+            let entry = entry?;
+            let Some(name) = Name::new(&entry.file_name()) else { continue };
+            if let Some(gate) = each(&name, &entry) {
+                found.insert(name, gate);
+            }
+        }
+        Ok(Listing::Listed { folder: (meta.dev(), meta.ino()), found })
+    };
+    match listed() {
+        Ok(listing) => listing,
+        Err(err) if err.kind() == io::ErrorKind::NotFound => Listing::Absent,
+        Err(err) => Listing::Refused(err.to_string()),
+    }
+}
+
+/// The stamp of a regular file, through links, and whether it can change unseen: under another
+/// name, or behind a link.
+fn regular(entry: &DirEntry, path: &Path) -> Option<(Stamp, bool)> {
+    let mut meta = entry.metadata().ok()?;
+    let is_link = meta.is_symlink();
+    if is_link {
+        meta = fs::metadata(path).ok()?;
+    }
+    meta.is_file().then(|| (Stamp::of(&meta), is_link || meta.nlink() > 1))
+}
+
+fn gate(
+    name: &Name,
+    path: &Path,
+    stamp: Stamp,
+    wall_ns: i128,
+    interest: &impl Interest,
+) -> Option<File> {
+    if interest.reads(name, &stamp) {
+        return read(path, stamp, wall_ns, |facts| interest.tells(name, facts));
+    }
+    Some(File { stamp, young: stamp.is_young(wall_ns), said: None })
+}
+
+fn record(
+    name: &Name,
+    entry: &DirEntry,
+    wall_ns: i128,
+    interest: &impl Interest,
+) -> Option<Record> {
+    if interest.reads_record(name) {
+        let path = entry.path();
+        let (stamp, _) = regular(entry, &path)?;
+        return read(&path, stamp, wall_ns, |_| true).map(Record::Read);
+    }
+    let kind = entry.file_type().ok()?;
+    let is_file = kind.is_file() || kind.is_symlink() && entry.path().is_file();
+    is_file.then_some(Record::Unread)
+}
+
+/// Reads a gate's file. `None` when it went away since it was listed.
+fn read(path: &Path, listed: Stamp, wall_ns: i128, tells: impl Fn(&Facts) -> bool) -> Option<File> {
+    let (stamp, said) = match file::read(path, LIMIT) {
+        Ok(content) => {
+            let text = text_of(&content.bytes);
+            let said = Content::parse(&text).map(|content| {
+                let facts = content.facts();
+                let texts = tells(&facts).then(|| Box::new(content.texts()));
+                Read { facts, texts }
+            });
+            (content.stamp, said)
+        }
+        Err(Unread::Absent) => return None,
+        Err(Unread::TooLarge) => (listed, Err(Flaw::TooLarge)),
+        Err(Unread::Unreadable(_)) => (listed, Err(Flaw::Unreadable)),
+        // Its writer is at work.
+        Err(Unread::Moving) => (listed, Err(Flaw::Malformed)),
+    };
+    Some(File { stamp, young: stamp.is_young(wall_ns), said: Some(said) })
+}

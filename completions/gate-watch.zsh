@@ -1,0 +1,52 @@
+#compdef gate-watch
+
+autoload -U is-at-least
+
+_gate-watch() {
+    typeset -A opt_args
+    typeset -a _arguments_options
+    local ret=1
+
+    if is-at-least 5.2; then
+        _arguments_options=(-s -S -C)
+    else
+        _arguments_options=(-s -C)
+    fi
+
+    local context curcontext="$curcontext" state line
+    _arguments "${_arguments_options[@]}" : \
+'--state-dir=[The folder that is watched; nothing is written there \[default\: .agent-atelier\]]:DIR:_files' \
+'--poll-interval=[Look at least this often]:D:_default' \
+'--interval=[Look at least this often]:D:_default' \
+'--warn-after=[Tell once of each gate that stays open this long]:D:_default' \
+'--cursor=[Remember in FILE what was said, and tell the difference at the next start]:FILE:_files' \
+'--emit=[Print changes, or all that holds at every look]:WHAT:((events\:"What changed"
+readings\:"All that holds, once a look"))' \
+'--wait=[Wait this long for the first look that gives an event; exit 3 without one]:D:_default' \
+'--max-runtime=[End cleanly after this long, with a line that says so]:D:_default' \
+'--alive=[Print \`monitor_alive\` when nothing was printed for this long]:D:_default' \
+'--parent-pid=[End when this process ends]:PID:_default' \
+'--source=[The \`source\` of every line, instead of the program'\''s name]:NAME:_default' \
+'--emit-current[Tell the gates that are open at the start, too]' \
+'(--wait)--once[Look once, print what it shows, and exit\: 0 if the look was complete, 4 if not]' \
+'--poll-only[Don'\''t ask the system for changes, only look at every interval]' \
+'--announce[Say when the watch begins and ends, and what it doesn'\''t cover]' \
+'--no-announce[Don'\''t]' \
+'-h[Print help (see more with '\''--help'\'')]' \
+'--help[Print help (see more with '\''--help'\'')]' \
+'-V[Print version]' \
+'--version[Print version]' \
+&& ret=0
+}
+
+(( $+functions[_gate-watch_commands] )) ||
+_gate-watch_commands() {
+    local commands; commands=()
+    _describe -t commands 'gate-watch commands' commands "$@"
+}
+
+if [ "$funcstack[1]" = "_gate-watch" ]; then
+    _gate-watch "$@"
+else
+    compdef _gate-watch gate-watch
+fi
