@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Parser, ValueEnum};
-use shared::cli::{Running, span};
+use shared::cli::{Running, path, span};
 
 use crate::git;
 
@@ -28,7 +28,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME", value_parser = remote)]
     pub remote: Option<String>,
     /// The checkout to watch [default: the current folder]
-    #[arg(short = 'C', value_name = "DIR", value_parser = path)]
+    #[arg(short = 'C', value_name = "DIR", value_parser = path())]
     pub dir: Option<PathBuf>,
     /// How long a call to the remote may take
     #[arg(long, value_name = "D", default_value = "60s", value_parser = span(SECOND, HOUR))]
@@ -37,7 +37,7 @@ pub struct Args {
     #[arg(long)]
     pub conflicts: bool,
     /// Remember in FILE what was said, for the next run
-    #[arg(long, value_name = "FILE", value_parser = path)]
+    #[arg(long, value_name = "FILE", value_parser = path())]
     pub cursor: Option<PathBuf>,
     /// Print `events`: changes; or `readings`: all that holds, at each look
     #[arg(long, value_name = "WHAT", default_value = "events", hide_possible_values = true)]
@@ -93,13 +93,6 @@ fn remote(text: &str) -> Result<String, String> {
         return Err("must be the name of a configured remote".to_owned());
     }
     Ok(text.to_owned())
-}
-
-fn path(text: &str) -> Result<PathBuf, String> {
-    if text.is_empty() || text.starts_with('-') {
-        return Err("must be a path that does not begin with -".to_owned());
-    }
-    Ok(PathBuf::from(text))
 }
 
 #[cfg(test)]

@@ -129,7 +129,7 @@ impl Judge {
         retry_in: Duration,
         now: &Now,
     ) -> Verdict {
-        if matches!(seen, Err(Failure::Stopped)) {
+        if matches!(seen, Err(Failure::GivenUp)) {
             return Verdict { look: Look::Settling, ..self.rest() };
         }
         let health = self.health(seen, scope, retry_in, now);
@@ -159,7 +159,7 @@ impl Judge {
             Err(Failure::Blind(trouble, detail)) => {
                 self.reasons.degrade(trouble.word(), detail, retry_in, now).into_iter().collect()
             }
-            Err(Failure::Stopped) => Vec::new(),
+            Err(Failure::GivenUp) => Vec::new(),
         }
     }
 
@@ -237,7 +237,7 @@ impl Judge {
                 (self.entry(distance), None)
             }
             Err(Failure::Blind(trouble, detail)) => (None, Some(failure(*trouble, detail))),
-            Err(Failure::Stopped) => (None, None),
+            Err(Failure::GivenUp) => (None, None),
         };
         let entries = entry.into_iter().collect();
         Reading { subject: short(&name), look: self.looks, entries, error }

@@ -145,7 +145,7 @@ fn short_forms(
 ///
 /// # Errors
 ///
-/// Only [`Failure::Stopped`].
+/// Only [`Failure::GivenUp`].
 pub fn conflicts(
     asking: Asking<'_>,
     objects: &Path,
@@ -163,7 +163,7 @@ pub fn conflicts(
             .into_iter()
             .find_map(|(code, conflicts)| (answer.code == code).then_some(conflicts))),
         Err(Failure::Blind(..)) => Ok(None),
-        Err(Failure::Stopped) => Err(Failure::Stopped),
+        Err(Failure::GivenUp) => Err(Failure::GivenUp),
     }
 }
 

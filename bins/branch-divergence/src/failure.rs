@@ -61,8 +61,8 @@ impl Trouble {
 /// Why there is no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// We are asked to stop.
-    Stopped,
+    /// It was given up: we are asked to stop, or a rebase has begun to move HEAD about.
+    GivenUp,
     /// It could not be seen; the detail is git's own words.
     Blind(Trouble, String),
 }
@@ -121,7 +121,7 @@ impl Asking<'_> {
 
 fn failure(silence: Silence, late: Trouble, unable: Trouble) -> Failure {
     match silence {
-        Silence::Stopped => Failure::Stopped,
+        Silence::Stopped => Failure::GivenUp,
         Silence::Late(what) => Failure::Blind(late, what),
         Silence::Unable(err) => Failure::Blind(unable, format!("unable to run git: {err}")),
     }

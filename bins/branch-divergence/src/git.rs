@@ -43,6 +43,9 @@ const SET: [(&str, &str); 7] = [
 /// How long a question that stays on this machine may take.
 const HERE: Duration = Duration::from_mins(1);
 
+/// What git says after the words of a transport that failed.
+const VAGUE: &str = "fatal: Could not read from remote";
+
 /// Asks git about one repository.
 #[derive(Debug)]
 pub struct Git {
@@ -81,14 +84,12 @@ impl Answer {
     pub fn last_words(&self) -> String {
         let lines: Vec<&str> =
             self.stderr.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        let told = |line: &&&str| line.starts_with("fatal: ") || line.starts_with("error: ");
-        let last = lines.iter().rposition(|line| told(&line));
-        let vague = |at: usize| lines[at].starts_with("fatal: Could not read from remote");
-        let cause = match last {
-            Some(at) if vague(at) && at > 0 => lines.get(at - 1),
-            Some(at) => lines.get(at),
-            None => lines.last(),
+        let lines = match lines.iter().rposition(|line| line.starts_with(VAGUE)) {
+            Some(at) if at > 0 => &lines[..at],
+            _ => &lines[..],
         };
+        let names_cause = |line: &str| line.starts_with("fatal: ") || line.starts_with("error: ");
+        let cause = lines.iter().rfind(|line| names_cause(line)).or(lines.last());
         cause.map_or_else(|| format!("git ended with code {}", self.code), |&line| line.to_owned())
     }
 }
@@ -305,6 +306,11 @@ mod tests {
                 "error: cannot lock ref 'x': File exists.",
             ),
             ("remote: gone\nssh: no route\n", "ssh: no route"),
+            (
+                "fatal: detected dubious ownership in '/r'\nTo add an exception, call:\n\n\tgit x\n\
+                 fatal: Could not read from remote repository.\n",
+                "fatal: detected dubious ownership in '/r'",
+            ),
         ] {
             let answer = Answer { code: 128, stdout: Vec::new(), stderr: stderr.to_owned() };
             assert_eq!(answer.last_words(), want);

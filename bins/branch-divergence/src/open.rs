@@ -83,7 +83,11 @@ pub fn open(mut git: Git, wanted: Option<&str>, waiter: &Waiter) -> Result<Opene
         let message = format!("unable to watch {}: no such folder", given.display());
         return Err(missing("repository_missing", message));
     }
-    let version = version(&git.here(&["--version"], &[], waiter).map_err(silent)?)?;
+    let answer = git.here(&["--version"], &[], waiter).map_err(silent)?;
+    if !answer.is_ok() {
+        return Err(no_repository(&given, &answer));
+    }
+    let version = version(&answer)?;
     let query = ["--is-bare-repository", "--is-inside-work-tree", "--show-cdup"];
     let query = [&["rev-parse"][..], &query, &["--absolute-git-dir"]].concat();
     let answer = git.here(&query, &[], waiter).map_err(silent)?;

@@ -8,7 +8,7 @@ use shared::{file::Stamp, wait::Waiter};
 
 use crate::{
     args::Base,
-    distance::{self, Distance},
+    distance::{self, Distance, Head},
     failure::{Asking, Failure, Trouble},
     git::Git,
     open::{Opened, Repository},
@@ -45,6 +45,8 @@ pub struct Probe {
     last: Option<Distance>,
     /// The last count failed: the objects may be incomplete, though the tip is here.
     doubtful: bool,
+    /// A rebase was under way when this look began.
+    rebasing: bool,
 }
 
 impl Probe {
@@ -61,6 +63,7 @@ impl Probe {
             conflicts: conflicts_from.map(|from| (from, can_merge)),
             last: None,
             doubtful: false,
+            rebasing: false,
         }
     }
 
@@ -99,9 +102,14 @@ impl Probe {
         [self.repository.git_dir.join("reftable"), self.repository.common.join("reftable")]
     }
 
-    /// Looks without git.
-    #[must_use]
-    pub fn glance(&self) -> Glance {
+    /// Looks without git, before each look with it.
+    pub fn glance(&mut self) -> Glance {
+        let glance = self.peek();
+        self.rebasing = glance.rebasing;
+        glance
+    }
+
+    fn peek(&self) -> Glance {
         let git_dir = &self.repository.git_dir;
         let [own, common] = self.reftables().map(|dir| dir.join("tables.list"));
         let files = [git_dir.join("HEAD"), git_dir.join("logs/HEAD"), own, common];
@@ -159,7 +167,7 @@ impl Probe {
     ) -> Result<Distance, Failure> {
         self.require_repository()?;
         let asking = Asking { git: &self.git, waiter };
-        let head = distance::head(asking)?;
+        let head = self.steady_head(asking)?;
         let rewritten = match known {
             Some(known) if known != tip => distance::is_rewritten(asking, known, tip)?,
             _ => false,
@@ -185,6 +193,23 @@ impl Probe {
         self.doubtful = false;
         self.last = Some(distance.clone());
         Ok(distance)
+    }
+
+    /// HEAD, unless it is a step of a rebase that began since the look did. A rebase goes on a
+    /// detached HEAD; a short one can be over again by the time it is looked for.
+    fn steady_head(&self, asking: Asking<'_>) -> Result<Head, Failure> {
+        for _ in 1..3 {
+            let before = self.peek();
+            let head = distance::head(asking)?;
+            let after = self.peek();
+            if after.rebasing && !self.rebasing {
+                return Err(Failure::GivenUp);
+            }
+            if !head.branch.is_empty() || before == after {
+                return Ok(head);
+            }
+        }
+        distance::head(asking)
     }
 
     fn measure(&self, pair: Distance, waiter: &Waiter) -> Result<Distance, Failure> {

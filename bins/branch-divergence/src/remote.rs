@@ -105,7 +105,7 @@ fn fetch_into(asking: Asking<'_>, remote: &str, spec: &str) -> Result<Answer, Fa
         }
         // Without poll(2) there is no rest, and the next try comes at once.
         if asking.waiter.rest(rest).unwrap_or(false) {
-            return Err(Failure::Stopped);
+            return Err(Failure::GivenUp);
         }
     }
     asking.far(&args, Trouble::FetchFailed)

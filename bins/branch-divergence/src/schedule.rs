@@ -107,7 +107,7 @@ impl Schedule {
         match (scope, seen) {
             (Scope::Remote, Ok(_)) => self.asked(None, now),
             (Scope::Remote, Err(Failure::Blind(trouble, _))) => self.asked(Some(*trouble), now),
-            (Scope::Remote, Err(Failure::Stopped)) | (Scope::Checkout, _) => {}
+            (Scope::Remote, Err(Failure::GivenUp)) | (Scope::Checkout, _) => {}
         }
         self.ask_at.saturating_sub(now.monotonic)
     }

@@ -224,7 +224,7 @@ fn d14_what_the_checkout_lacks_is_over_when_it_has_it() {
 #[test]
 fn a_look_that_was_given_up_says_nothing_and_changes_nothing() {
     let mut judge = judge_of(5, 1, Emit::Events);
-    let gone = judge.judge(&Err(Failure::Stopped), Scope::Remote, None, Duration::ZERO, &now(0));
+    let gone = judge.judge(&Err(Failure::GivenUp), Scope::Remote, None, Duration::ZERO, &now(0));
     assert_eq!(gone, Verdict { look: Look::Settling, ..judge.rest() });
 }
 
@@ -275,7 +275,7 @@ fn sight() -> impl Strategy<Value = (Result<Distance, Failure>, Scope)> {
         Ok(Distance { head_branch: branch.to_owned(), rewritten, shallow, ..behind(count) })
     });
     let failed = (0..Trouble::ALL.len()).prop_map(|at| blind(Trouble::ALL[at]));
-    let seen = prop_oneof![4 => counted, 2 => failed, 1 => Just(Err(Failure::Stopped))];
+    let seen = prop_oneof![4 => counted, 2 => failed, 1 => Just(Err(Failure::GivenUp))];
     (seen, prop_oneof![Just(Scope::Remote), Just(Scope::Checkout)])
 }
 

@@ -4,6 +4,7 @@ use std::{
     fs,
     io::{Read as _, Write as _},
     net::{TcpListener, TcpStream},
+    os::unix::net::UnixDatagram,
     path::Path,
     process::Command,
     sync::mpsc::{Receiver, channel},
@@ -81,6 +82,24 @@ fn a_wait_ends_in_time_though_the_server_hangs() {
     set_remote(&world, &format!("http://{url}"));
     let ended = world.start(&["--wait", "1", "--fetch-timeout", "1h"]).end();
     assert_eq!((ended.code, ended.lines.len()), (Some(3), 0));
+}
+
+#[test]
+fn a_service_manager_hears_from_it_while_the_server_hangs() {
+    let world = World::new();
+    let (url, _called) = hanging();
+    set_remote(&world, &format!("http://{url}"));
+    let socket = UnixDatagram::bind(world.path("notify")).unwrap();
+    socket.set_read_timeout(Some(tests::PATIENCE)).unwrap();
+    let mut program = world.on("checkout", &[]);
+    program.env("NOTIFY_SOCKET", world.path("notify")).env("WATCHDOG_USEC", "100000");
+    let program = Running::start(&mut program);
+    for _ in 0..20 {
+        let mut notice = [0; 64];
+        let n = socket.recv(&mut notice).unwrap();
+        assert_eq!(&notice[..n], b"WATCHDOG=1");
+    }
+    assert_eq!(program.stop().code, Some(0));
 }
 
 /// Runs the program under a terminal of its own; what is printed on that terminal.

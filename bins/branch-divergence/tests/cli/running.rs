@@ -29,7 +29,7 @@ fn d16_a_bad_flag_ends_with_1_and_says_what_is_allowed() {
         (&["--fetch-timeout", "0"], "1 to 3600"),
         (&["--emit", "x"], "readings"),
         (&["--remote="], "remote"),
-        (&["--cursor="], "path"),
+        (&["--cursor="], "--cursor"),
         (&["--once", "--wait", "1"], "--wait"),
         (&["--nonsense"], "--nonsense"),
         (&["positional"], "positional"),
