@@ -50,6 +50,11 @@ pub trait Event: Serialize {
     /// What identifies it.
     fn mark(&self) -> Mark;
 
+    /// Its `id`, where the page of its program has another formula than the common one.
+    fn id(&self) -> Option<String> {
+        None
+    }
+
     /// Whether text in it was cut already.
     fn is_cut(&self) -> bool {
         false
@@ -87,7 +92,7 @@ impl Speaker {
         let Mark { key, discriminator } = event.mark();
         let (name, rest) = split_name(&body).ok_or_else(|| io::Error::other("not an event"))?;
         let key_text = key.as_ref().map(|(key, _)| key.as_str());
-        let id = self.id(name, key_text, &discriminator);
+        let id = event.id().unwrap_or_else(|| self.id(name, key_text, &discriminator));
 
         let mut line =
             format!(r#"{{"event":"{name}","timestamp":"{timestamp}","source":"#).into_bytes();

@@ -45,6 +45,11 @@ impl Service {
         self.send("READY=1");
     }
 
+    /// What keeps it from being ready, in one line for a person.
+    pub fn status(&self, text: &str) {
+        self.send(&format!("STATUS={}", text.replace('\n', " ")));
+    }
+
     /// The loop goes round.
     pub fn watchdog(&self) {
         if self.watchdog.is_some() {
