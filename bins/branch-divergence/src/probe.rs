@@ -173,10 +173,10 @@ impl Probe {
             _ => false,
         };
         let pair = (&*head.id, tip, head.shallow);
-        let same = |last: &&Distance| (&*last.head, &*last.tip, last.shallow) == pair;
-        let counted = self.last.take_if(|last| same(&&*last));
-        let distance = if let Some(last) = counted {
-            Distance { head_branch: head.branch, rewritten, ..last }
+        let last = self.last.take();
+        let counted = last.filter(|last| (&*last.head, &*last.tip, last.shallow) == pair);
+        let distance = if let Some(counted) = counted {
+            Distance { head_branch: head.branch, rewritten, ..counted }
         } else {
             let pair = Distance {
                 base: self.base().unwrap_or_default().to_owned(),
@@ -226,10 +226,12 @@ impl Probe {
         Ok(distance)
     }
 
-    fn require_repository(&self) -> Result<(), Failure> {
+    /// A repository that is gone has taken its objects along; another may come in its place.
+    fn require_repository(&mut self) -> Result<(), Failure> {
         if self.repository.is_there() {
             return Ok(());
         }
+        self.last = None;
         let detail = format!("{}: no such repository any more", self.repository.top.display());
         Err(Failure::Blind(Trouble::RepositoryGone, detail))
     }

@@ -33,9 +33,11 @@ pub struct Schedule {
     glance: Option<Glance>,
     moves: Option<Moves>,
     moved_at: Duration,
-    /// The last ask failed for want of something in the repository, so that only a whole ask
+    /// The last look failed for want of something in the repository, so that only a whole ask
     /// can tell what a change there means.
     ask_on_change: bool,
+    /// The remote refused the login.
+    barred: bool,
 }
 
 /// Moves of HEAD that were not looked at yet.
@@ -63,6 +65,7 @@ impl Schedule {
             moves: None,
             moved_at: Duration::ZERO,
             ask_on_change: false,
+            barred: false,
         }
     }
 
@@ -105,15 +108,17 @@ impl Schedule {
         now: &Now,
     ) -> Duration {
         match (scope, seen) {
+            (_, Err(Failure::GivenUp)) | (Scope::Checkout, Ok(_)) => {}
             (Scope::Remote, Ok(_)) => self.asked(None, now),
             (Scope::Remote, Err(Failure::Blind(trouble, _))) => self.asked(Some(*trouble), now),
-            (Scope::Remote, Err(Failure::GivenUp)) | (Scope::Checkout, _) => {}
+            (Scope::Checkout, Err(Failure::Blind(trouble, _))) => self.counted(*trouble, now),
         }
         self.ask_at.saturating_sub(now.monotonic)
     }
 
     fn asked(&mut self, trouble: Option<Trouble>, now: &Now) {
         self.ask_on_change = trouble.is_some_and(Trouble::is_local);
+        self.barred = trouble == Some(Trouble::RemoteAuth);
         let wait = match trouble {
             None => jittered(self.interval, now),
             Some(Trouble::BaseMissing | Trouble::HeadUnborn | Trouble::RepositoryGone) => {
@@ -121,15 +126,31 @@ impl Schedule {
             }
             Some(Trouble::RemoteAuth) => self.interval.max(AUTH_RETRY),
             Some(Trouble::RemoteTimeout | Trouble::RemoteUnreachable | Trouble::FetchFailed) => {
-                let doubled = FIRST_RETRY.saturating_mul(1 << self.failures.min(16));
-                self.failures += 1;
-                doubled.min(self.interval)
+                self.back_off()
             }
         };
         if trouble.is_none() {
             self.failures = 0;
         }
         self.ask_at = now.monotonic + wait;
+    }
+
+    /// A count without the remote failed. What is missing may have to be asked for, unless a
+    /// refused login forbids that.
+    fn counted(&mut self, trouble: Trouble, now: &Now) {
+        if self.barred {
+            return;
+        }
+        self.ask_on_change |= trouble.is_local();
+        if !trouble.is_local() {
+            self.ask_at = self.ask_at.min(now.monotonic + self.back_off());
+        }
+    }
+
+    fn back_off(&mut self) -> Duration {
+        let doubled = FIRST_RETRY.saturating_mul(1 << self.failures.min(16));
+        self.failures += 1;
+        doubled.min(self.interval)
     }
 
     /// When the next pass is due.
@@ -295,6 +316,25 @@ mod tests {
             schedule.plan(glance(second + 1, true), true, &at(second * 1000)) == ASK
         });
         assert!((85 + 300..=87 + 300).contains(&asks.next().unwrap()));
+    }
+
+    #[test]
+    fn a_count_that_fails_brings_the_next_ask_forward_but_not_after_a_refused_login() {
+        let fail = |schedule: &mut Schedule, trouble| {
+            let seen = Err(Failure::Blind(trouble, String::new()));
+            schedule.looked(Scope::Checkout, &seen, &at(1_000)).as_secs()
+        };
+        let mut schedule = asked();
+        assert_eq!(fail(&mut schedule, Trouble::FetchFailed), 15);
+        assert_eq!(fail(&mut schedule, Trouble::RepositoryGone), 15);
+        assert_eq!(schedule.plan(glance(1, false), true, &at(2_000)), REST);
+        assert_eq!(schedule.plan(glance(1, false), true, &at(2_500)), ASK);
+
+        wait(&mut schedule, Some(Trouble::RemoteAuth), &at(0));
+        assert_eq!(fail(&mut schedule, Trouble::FetchFailed), 899);
+        assert_eq!(fail(&mut schedule, Trouble::RepositoryGone), 899);
+        assert_eq!(schedule.plan(glance(2, false), true, &at(3_000)), REST);
+        assert_eq!(schedule.plan(glance(2, false), true, &at(3_500)), COUNT);
     }
 
     #[test]

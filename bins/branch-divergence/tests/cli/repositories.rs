@@ -184,6 +184,22 @@ fn a_repository_that_goes_and_comes_back_is_told() {
 }
 
 #[test]
+fn a_repository_that_is_cloned_anew_is_counted_at_once() {
+    let world = World::new();
+    world.advance(5);
+    let mut program = world.start(&[]);
+    program.event("branch_divergence");
+    std::fs::remove_dir_all(world.path("checkout")).unwrap();
+    assert_eq!(program.event("monitor_degraded")["reason"], "repository_gone");
+    world.git("up", &["push", "-q", "origin", "main~5:refs/heads/side"]);
+    let single = ["clone", "-q", "-b", "side", "--single-branch", "remote.git", "checkout"];
+    world.git(".", &single);
+    assert_eq!(program.event("monitor_recovered")["reason"], "repository_gone");
+    let event = program.event("branch_divergence");
+    assert_eq!((&event["commits_behind"], &event["head_branch"]), (&json!(5), &json!("side")));
+}
+
+#[test]
 fn every_git_on_this_machine_will_do() {
     for dir in ["/usr/bin", "/usr/local/bin"] {
         if !std::path::Path::new(dir).join("git").exists() {
