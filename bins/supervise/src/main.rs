@@ -1,44 +1,21 @@
-//! Starts, joins, ends.
+//! Parses and reports; what is done is in [`supervise::commands`].
 
-use std::{
-    io::{IsTerminal as _, Write as _},
-    process::ExitCode,
-};
+use std::process::ExitCode;
 
 use shared::{
     cli,
     exit::{self, Ended, Error},
-    service::Service,
 };
-use supervise::{
-    args::{Args, Command, Up},
-    join::Join,
-    monitors::{Monitor, always_on},
-};
+use supervise::{args::Args, commands, keeper};
 
 fn main() -> ExitCode {
-    match cli::parse::<Args>("supervise") {
-        Ok(Args { command: Command::Up(up) }) => exit::report("supervise", run(&up)),
-        Err(code) => code,
+    // The keeper stays as small as it can: it never sees the parser.
+    if std::env::args_os().nth(1).is_some_and(|arg| arg == "keep") {
+        let kept = keeper::keep().map_err(Error::on("keep the monitor"));
+        return exit::report("supervise", kept.map(|()| Ended::Done));
     }
-}
-
-fn run(up: &Up) -> Result<Ended, Error> {
-    let programs = Up::programs().map_err(Error::on("find the programs beside this one"))?;
-    let monitors = always_on(up);
-    greet(&monitors);
-    let mut join = Join::start(up, monitors, &programs)?;
-    Service::from_env().ready();
-    let ended = join.run();
-    join.end();
-    ended
-}
-
-/// A person at a terminal sees that something runs, though nothing has happened yet.
-fn greet(monitors: &[Monitor]) {
-    if std::io::stderr().is_terminal() {
-        let names: Vec<&str> = monitors.iter().map(|monitor| monitor.name).collect();
-        let text = format!("supervise: watching ({}); Ctrl-C ends\n", names.join(", "));
-        let _ = std::io::stderr().write_all(text.as_bytes());
+    match cli::parse::<Args>("supervise") {
+        Ok(args) => exit::report("supervise", commands::run(args.command)),
+        Err(code) => code,
     }
 }

@@ -1,0 +1,103 @@
+//! `check`: each reader is told everything once.
+
+use serde_json::{Value, json};
+use tests::eventually;
+
+use crate::scene::{LASTING, Store, kill, number};
+
+const KEYS: [&str; 8] = [
+    "checked_at",
+    "immediate",
+    "warning",
+    "info",
+    "dead_monitors",
+    "healthy_monitors",
+    "malformed",
+    "ended",
+];
+
+fn names(report: &Value, key: &str) -> Vec<String> {
+    report[key].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect()
+}
+
+/// A monitor that has printed a gate's opening and something that is no event.
+fn spoken(store: &Store) {
+    let script = "echo '{\"event\":\"gate_opened\",\"gate_id\":\"G\"}'; echo nonsense; sleep 1000";
+    store.start("gate", &["sh", "-c", script]);
+    eventually("it has spoken", || store.status("gate")["lines"] == 2);
+}
+
+#[test]
+fn a_report_has_the_seeds_keys_and_each_reader_reads_once() {
+    let store = Store::new();
+    spoken(&store);
+    let out = store.run(&["check", "--peek"]);
+    let text = String::from_utf8(out.stdout).unwrap();
+    let at: Vec<Option<usize>> = KEYS.iter().map(|key| text.find(&format!("\"{key}\":"))).collect();
+    assert!(at.iter().all(Option::is_some) && at.is_sorted(), "{text}");
+
+    let first = store.done(&["check"]);
+    assert_eq!(first["immediate"][0]["source"], "gate");
+    assert_eq!(
+        (names(&first, "healthy_monitors"), &first["malformed"]),
+        (vec!["gate".to_owned()], &1.into())
+    );
+    let second = store.done(&["check"]);
+    assert_eq!((&second["immediate"], &second["malformed"]), (&json!([]), &0.into()));
+    let other = store.done(&["check", "--reader=other"]);
+    assert_eq!(other["immediate"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn an_end_is_told_once_and_a_death_until_it_is_over() {
+    let store = Store::new();
+    let started = store.start("dies", LASTING);
+    store.start("stops", LASTING);
+    store.done(&["start", "ends", "--ready=alive", "--ends", "--", "sleep", "0.2"]);
+    kill(number(&started["pid"]));
+    store.done(&["stop", "stops"]);
+    eventually("all have ended", || {
+        ["dies", "stops", "ends"].iter().all(|name| store.status(name)["alive"] == false)
+    });
+    let first = store.done(&["check"]);
+    assert_eq!(names(&first, "dead_monitors"), ["dies"]);
+    assert_eq!(names(&first, "ended"), ["ends", "stops"]);
+    let second = store.done(&["check"]);
+    assert_eq!(names(&second, "dead_monitors"), ["dies"]);
+    assert_eq!(names(&second, "ended"), Vec::<String>::new());
+    store.start("dies", LASTING);
+    assert_eq!(names(&store.done(&["check"]), "healthy_monitors"), ["dies"]);
+}
+
+#[test]
+fn task_ids_limit_it_and_an_unknown_one_is_dead() {
+    let store = Store::new();
+    let started = store.start("gate", LASTING);
+    store.start("other", LASTING);
+    let ids = json!({"gate": started["task_id"], "never": "0123456789ab"}).to_string();
+    let report = store.done(&["check", &ids]);
+    assert_eq!(names(&report, "healthy_monitors"), ["gate"]);
+    assert_eq!(names(&report, "dead_monitors"), ["never"]);
+    let old = json!({"gate": "0123456789ab"}).to_string();
+    assert_eq!(names(&store.done(&["check", &old]), "dead_monitors"), ["gate"]);
+}
+
+#[test]
+fn a_report_that_nobody_read_is_given_again() {
+    let store = Store::new();
+    spoken(&store);
+    let mut check = store.supervise(&["check"]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    assert!(check.stdout(writer).status().unwrap().success());
+    assert_eq!(store.done(&["check"])["immediate"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn no_monitor_is_an_empty_report() {
+    let store = Store::new();
+    let report = store.done(&["check"]);
+    for key in ["immediate", "warning", "info", "dead_monitors", "healthy_monitors", "ended"] {
+        assert_eq!(report[key], json!([]), "{key}");
+    }
+}
