@@ -52,6 +52,39 @@ pub fn look(pid: u32) -> io::Result<Option<(Identity, State)>> {
     Ok(Some((Identity { pid, start_ticks, boot_id, pid_namespace }, state)))
 }
 
+/// The inode of our time namespace.
+///
+/// # Errors
+///
+/// Those of `/proc`.
+pub fn time_namespace() -> io::Result<u64> {
+    Ok(fs::metadata("/proc/self/ns/time")?.ino())
+}
+
+/// Whether this very process runs. One that can't be looked at is not known to be gone.
+#[must_use]
+pub fn is_alive(identity: &Identity) -> bool {
+    match look(identity.pid) {
+        Ok(found) => found.is_some_and(|(seen, state)| seen == *identity && state == State::Alive),
+        Err(_) => true,
+    }
+}
+
+/// Sees to it that what we start from now on gets no descriptor of ours but the standard ones:
+/// whoever started us may have left a lock or a pipe open that would live on in a child.
+///
+/// # Errors
+///
+/// Those of `close_range(2)`.
+pub fn bequeath_nothing() -> io::Result<()> {
+    // SAFETY: nothing is closed; descriptors only get the close-on-exec flag.
+    #[expect(unsafe_code, reason = "neither std, nix nor rustix has this call")]
+    let done = unsafe { nix::libc::close_range(3, u32::MAX, CLOEXEC) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+const CLOEXEC: nix::libc::c_int = nix::libc::CLOSE_RANGE_CLOEXEC.cast_signed();
+
 /// The state and field 22. The name in parentheses may hold anything, parentheses and bytes that
 /// are no text included, so everything is counted from the last one.
 fn parse(stat: &[u8]) -> Option<(State, u64)> {

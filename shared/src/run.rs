@@ -20,8 +20,8 @@ use crate::{
     wait::{self, Waiter},
 };
 
-/// What is kept of a child's stdout; the rest is read and dropped.
-const STDOUT_LIMIT: usize = 16 << 20;
+/// What is kept of a child's stdout unless told otherwise; the rest is read and dropped.
+pub const STDOUT_LIMIT: usize = 16 << 20;
 /// What is kept of the end of its stderr.
 const STDERR_LIMIT: usize = 8 << 10;
 /// The most a pipe holds, unless root made it larger: what may be left when the child has ended.
@@ -65,6 +65,32 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
+/// A command to become, by exec: in this session, with whatever this process has.
+#[must_use]
+#[expect(clippy::disallowed_methods, reason = "nothing is started")]
+pub fn replacement(program: impl AsRef<OsStr>) -> Command {
+    Command::new(program)
+}
+
+/// Makes the child of `command` get TERM when the thread that starts it ends, however it ends.
+pub fn dies_with_us(command: &mut Command) {
+    let parent = std::process::id();
+    let tie = move || {
+        rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
+        // It may have ended before the tie was made.
+        let still = rustix::process::getppid().map(Pid::as_raw_nonzero);
+        if still.is_some_and(|pid| u32::try_from(pid.get()) == Ok(parent)) {
+            return Ok(());
+        }
+        Err(io::Error::from(io::ErrorKind::BrokenPipe))
+    };
+    // SAFETY: two system calls without memory of ours; the closure owns a number.
+    #[expect(unsafe_code, reason = "std has no call for it")]
+    unsafe {
+        command.pre_exec(tie);
+    }
+}
+
 /// Runs `command` (made by [`command`]) to its end, `deadline` or our own stop.
 ///
 /// What the child started goes with it: the group is killed before the child is reaped, while its
@@ -74,10 +100,24 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
 ///
 /// When it can't be started (`NotFound`: no such program) or watched.
 pub fn run(command: &mut Command, deadline: Duration, waiter: &Waiter) -> io::Result<Outcome> {
+    run_up_to(STDOUT_LIMIT, command, deadline, waiter)
+}
+
+/// The same, keeping up to `limit` bytes of its stdout.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn run_up_to(
+    limit: usize,
+    command: &mut Command,
+    deadline: Duration,
+    waiter: &Waiter,
+) -> io::Result<Outcome> {
     let due = clock::monotonic() + deadline;
     let mut child = command.spawn()?;
     let patience = waiter.end().map_or(due, |end| end.min(due));
-    let outcome = attend(&mut child, patience, waiter);
+    let outcome = attend(&mut child, patience, limit, waiter);
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     if !matches!(outcome, Ok(Some(_)))
         && let Some(group) = group
@@ -101,6 +141,7 @@ pub fn run(command: &mut Command, deadline: Duration, waiter: &Waiter) -> io::Re
 fn attend(
     child: &mut Child,
     due: Duration,
+    limit: usize,
     waiter: &Waiter,
 ) -> io::Result<Option<(Vec<u8>, Vec<u8>)>> {
     let end = end_of(child)?;
@@ -117,12 +158,17 @@ fn attend(
         let stops = fds.len();
         fds.push(PollFd::new(end.as_fd(), PollFlags::POLLIN));
         fds.extend(pipes.iter().flatten().map(|pipe| PollFd::new(*pipe, PollFlags::POLLIN)));
-        if !wait::polled(&mut fds, Some(due))? || fds[..stops].iter().any(wait::is_hit) {
+        // However long the child takes, a service manager hears from us.
+        let beat = waiter.service().watchdog_interval().map(|every| clock::monotonic() + every);
+        let next = beat.map_or(due, |beat| beat.min(due));
+        let in_time = wait::polled(&mut fds, Some(next))? || next < due;
+        if !in_time || fds[..stops].iter().any(wait::is_hit) {
             return Ok(None);
         }
+        waiter.service().watchdog();
         let has_ended = wait::is_hit(&fds[stops]);
         drain(&mut stdout, &mut printed)?;
-        printed.truncate(STDOUT_LIMIT);
+        printed.truncate(limit);
         drain(&mut stderr, &mut complained)?;
         complained.drain(..complained.len().saturating_sub(STDERR_LIMIT));
         if has_ended {
@@ -149,7 +195,12 @@ fn drain(pipe: &mut Option<impl Read>, into: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-fn end_of(child: &Child) -> io::Result<OwnedFd> {
+/// A descriptor that is readable once `child` has ended.
+///
+/// # Errors
+///
+/// For want of descriptors.
+pub fn end_of(child: &Child) -> io::Result<OwnedFd> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let pid = pid.ok_or_else(|| io::Error::other("a child without a pid"))?;
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
