@@ -3,8 +3,8 @@
 //!
 //! The world is read by [`probe`] (through [`store`], [`split`], [`fields`] and [`lease`]) and
 //! judged by [`decide`] (through [`table`], [`rules`] and [`clocks`]), which does no IO and asks no
-//! clock. What is said is described in [`event`] and [`mod@reading`]. `main.rs` joins them in a
-//! loop.
+//! clock. What is said is described in [`event`] and [`mod@reading`]. A run begins with [`start`];
+//! `main.rs` joins them all in a loop.
 
 pub mod args;
 pub mod clocks;
@@ -16,5 +16,6 @@ pub mod probe;
 pub mod reading;
 pub mod rules;
 pub mod split;
+pub mod start;
 pub mod store;
 pub mod table;

@@ -1,4 +1,4 @@
-//! The loop: look, decide, tell, remember, pause.
+//! The loop: look, decide, tell, remember, wait.
 
 use std::{ops::ControlFlow, process::ExitCode};
 
@@ -7,48 +7,27 @@ use heartbeat_watch::{
     decide::{Memory, Outcome, decide},
     probe::Probe,
     reading::reading,
+    start::{PROGRAM, Place},
 };
 use shared::{
     clock::Now,
-    cursor::{Cursor, Found},
-    exit::{self, Ended, Error},
-    folder::Folder,
-    session::{Program, Session},
+    exit::{Ended, Error},
+    session::Session,
 };
-
-const PROGRAM: Program = Program {
-    name: "heartbeat-watch",
-    announces: false,
-    not_covered: &[
-        "items that are not implementing",
-        "an owner that renews and does no work",
-        "writers with wrong clocks",
-    ],
-};
-/// Of the memory in the cursor file.
-const VERSION: u32 = 1;
 
 fn main() -> ExitCode {
     PROGRAM.main(|args: &Args| &args.running, run)
 }
 
 fn run(args: &Args, session: &mut Session) -> Result<Ended, Error> {
-    let folder = Folder::new(args.state_dir.as_deref());
-    let mut folder = folder.map_err(Error::on("find the current folder"))?;
-    choose(&mut folder);
-    let mut subject = folder.canonical();
-    session.set_subject(&subject);
-    let (mut cursor, mut memory) = recall(args, &folder, &subject)?;
+    let (mut place, mut memory) = Place::find(args, session)?;
     let (rules, mut probe, mut looks) = (args.rules(), Probe::default(), 0);
     session.sweep_every(rules.poll_interval);
     loop {
-        let pass = session.pass(&folder.candidates())?;
-        choose(&mut folder);
-        if folder.path().is_dir() {
-            subject = folder.canonical();
-            session.set_subject(&subject);
-        }
-        let seen = probe.look(folder.path(), pass.full, &pass.now);
+        let pass = session.pass(&place.folder.candidates())?;
+        // After the watch was added, so that no folder appears unseen in between.
+        place.settle(session);
+        let seen = probe.look(place.folder.path(), pass.full, &pass.now);
         let outcome = decide(&mut memory, &rules, seen, &pass.now);
         looks += 1;
         let told = match args.emit {
@@ -58,51 +37,25 @@ fn run(args: &Args, session: &mut Session) -> Result<Ended, Error> {
         if let ControlFlow::Break(ended) = told {
             return Ok(ended);
         }
-        if let Some(cursor) = &mut cursor {
-            cursor.set_target(&subject);
-            session.remember(&pass.now, Some(cursor), &memory)?;
-        }
+        session.remember(&pass.now, place.cursor.as_mut(), &memory)?;
         if let ControlFlow::Break(ended) = session.pause(outcome.look, outcome.due)? {
             return Ok(ended);
         }
     }
 }
 
-fn choose(folder: &mut Folder) {
-    if folder.resolve() {
-        let message = format!("watching the main work tree's {}", folder.path().display());
-        exit::warn(PROGRAM.name, &message);
-    }
-}
-
-fn recall(args: &Args, folder: &Folder, subject: &str) -> Result<(Option<Cursor>, Memory), Error> {
-    let Some(path) = &args.cursor else { return Ok((None, Memory::default())) };
-    folder.keep_out(path)?;
-    let (cursor, found) = Cursor::open(path, PROGRAM.name, subject, VERSION)?;
-    let memory = match found {
-        Found::Known(memory) => memory,
-        Found::Nothing => Memory::default(),
-        Found::Broken => {
-            let message = format!("{} is damaged: telling all that stands", path.display());
-            exit::warn(PROGRAM.name, &message);
-            Memory::default()
-        }
-    };
-    Ok((Some(cursor), memory))
-}
-
 fn tell_reading(
     session: &mut Session,
     memory: &Memory,
     outcome: &Outcome,
-    looks: u64,
+    look: u64,
     now: &Now,
 ) -> Result<ControlFlow<Ended>, Error> {
     let subject = session.speaker().subject.clone();
-    let Some(reading) = reading(memory, outcome, &subject, looks) else {
+    let Some(reading) = reading(memory, outcome, &subject, look) else {
         return Ok(ControlFlow::Continue(()));
     };
     let lines = reading.lines(session.speaker(), now.timestamp());
-    let lines = lines.map_err(Error::on("make a reading"))?;
+    let lines = lines.map_err(Error::on("print a reading"))?;
     session.tell_lines(now, lines.iter().map(Vec::as_slice))
 }
