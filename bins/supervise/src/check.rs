@@ -51,6 +51,7 @@ struct Part {
     name: String,
     home: Home,
     lines: File,
+    has_lines: bool,
     mark: Mark,
 }
 
@@ -83,16 +84,14 @@ pub fn check(
             continue;
         };
         let mut part = collect(&name, home, reader).map_err(Error::on("read the logs"))?;
-        if !is_told(&mut part.mark, &status) {
-            statuses.push(
-                serde_json::to_value(&status)
-                    .map_err(io::Error::from)
-                    .map_err(Error::on("look"))?,
-            );
+        if is_told(&mut part.mark, &status) && !part.has_lines {
+            continue;
         }
+        let row = serde_json::to_value(&status).map_err(io::Error::from);
+        statuses.push(row.map_err(Error::on("look"))?);
         parts.push(part);
     }
-    let report = report(&parts, &statuses, waiter)?;
+    let Some(report) = report(&parts, &statuses, waiter)? else { return Ok(Ended::Done) };
     let mut out = Stdout::default();
     let printed = out.add(&report, waiter).and_then(|()| out.flush(waiter));
     printed.map_err(Error::on("print the report"))?;
@@ -110,7 +109,7 @@ fn collect(name: &str, home: Home, reader: &str) -> io::Result<Part> {
         let begin = Record::load(&home).ok().flatten().map_or(0, |record| record.run_start);
         Mark { version: VERSION, position: begin, ended: None }
     });
-    let mut lines = File::from(memfd_create(name, MemfdFlags::CLOEXEC)?);
+    let mut lines = nameless(name, &Ok(Vec::new()))?;
     let mut log = Reader::new(&home, mark.position);
     {
         let mut buffer = io::BufWriter::new(&mut lines);
@@ -124,8 +123,9 @@ fn collect(name: &str, home: Home, reader: &str) -> io::Result<Part> {
         buffer.flush()?;
     }
     lines.rewind()?;
+    let has_lines = log.position() > mark.position;
     mark.position = log.position();
-    Ok(Part { name: name.to_owned(), home, lines, mark })
+    Ok(Part { name: name.to_owned(), home, lines, has_lines, mark })
 }
 
 /// Whether the reader knows of this end already: that of a monitor that was to end, or was
@@ -146,17 +146,14 @@ fn unknown(name: &str) -> serde_json::Value {
     json!({"name": name, "alive": false, "ends": false, "exit_code": null, "exit_signal": null, "end_reason": null})
 }
 
+/// The report, or `None` when we were asked to stop or nobody waits for it any more.
 fn report(
     parts: &[Part],
     statuses: &[serde_json::Value],
     waiter: &Waiter,
-) -> Result<Vec<u8>, Error> {
-    let failed = Error::on("make the report");
-    let mut status = File::from(
-        memfd_create("status", MemfdFlags::CLOEXEC).map_err(io::Error::from).map_err(&failed)?,
-    );
-    let text = serde_json::to_vec(&json!({"monitors": statuses})).map_err(io::Error::from);
-    text.and_then(|text| status.write_all(&text)).map_err(&failed)?;
+) -> Result<Option<Vec<u8>>, Error> {
+    let status = nameless("status", &serde_json::to_vec(&json!({"monitors": statuses})));
+    let status = status.map_err(Error::on("make the report"))?;
     let path = |file: &File| format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
     let classify = monitors::programs()?.join("classify");
     let mut command = run::command(&classify);
@@ -166,16 +163,27 @@ fn report(
         Ok(run::Outcome::Exited { status, stdout, .. })
             if status.success() && stdout.ends_with(b"\n") =>
         {
-            Ok(stdout)
+            Ok(Some(stdout))
         }
         Ok(run::Outcome::Exited { stderr, .. }) => {
             let said = String::from_utf8_lossy(&stderr).trim().to_owned();
             Err(unreported(&said))
         }
         Ok(run::Outcome::TimedOut) => Err(unreported("classify took too long")),
-        Ok(run::Outcome::Stopped) => Err(unreported("it was interrupted")),
+        Ok(run::Outcome::Stopped) => Ok(None),
         Err(err) => Err(Error::io("run", &classify, &err)),
     }
+}
+
+/// A file that only its descriptor names, and that is gone with it.
+fn nameless(name: &str, content: &serde_json::Result<Vec<u8>>) -> io::Result<File> {
+    let mut file = File::from(memfd_create(name, MemfdFlags::CLOEXEC)?);
+    match content {
+        Ok(content) => file.write_all(content)?,
+        Err(err) => return Err(io::Error::other(err.to_string())),
+    }
+    file.rewind()?;
+    Ok(file)
 }
 
 fn unreported(cause: &str) -> Error {

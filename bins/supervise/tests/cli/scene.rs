@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::Value;
 use supervise::place::{Home, Place};
-use tests::{Running, Scene, command, eventually, lines};
+use tests::{Running, Scene, built, eventually, lines};
 
 /// A command that lives until it is told to end.
 pub(crate) const LASTING: &[&str] = &["sleep", "1000"];
@@ -32,8 +32,9 @@ impl Store {
         Place::new(Some(&self.path()), Some("lane")).unwrap().home(name)
     }
 
+    /// The program with its siblings beside it.
     pub(crate) fn supervise(&self, args: &[&str]) -> Command {
-        let mut supervise = command(env!("CARGO_BIN_EXE_supervise"));
+        let mut supervise = built("supervise");
         self.lead(&mut supervise);
         let (verb, rest) = args.split_first().unwrap();
         supervise.arg(verb).arg("--scope=lane").args(rest);
