@@ -6,6 +6,7 @@ use std::{
 };
 
 use shared::{
+    clock::Now,
     cursor::{Cursor, Found},
     exit::{self, Ended, Error},
     folder::Folder,
@@ -18,6 +19,7 @@ use crate::{
     decide::{Journal, Memory, Seen},
     event::{FILE, SkipReason, TailEvent},
     filter::{Filter, Skip, Verdict},
+    skips::Skips,
 };
 
 /// The version of the cursor file.
@@ -89,7 +91,8 @@ impl Probe {
         let mut had_news = false;
         while let Some(piece) = self.tail.piece() {
             had_news = true;
-            if let ControlFlow::Break(ended) = pass_on(piece, &self.filter, memory, pass, session)?
+            if let ControlFlow::Break(ended) =
+                pass_on(piece, &self.filter, &mut memory.skips, &pass.now, session)?
             {
                 return Ok(ControlFlow::Break(ended));
             }
@@ -155,51 +158,64 @@ fn start(args: &Args, cursor: &Path, found: Found<Mark>) -> Start {
 fn pass_on(
     piece: Piece<'_>,
     filter: &Filter,
-    memory: &mut Memory,
-    pass: &Pass,
+    skips: &mut Skips,
+    now: &Now,
     session: &mut Session,
 ) -> Result<ControlFlow<Ended>, Error> {
-    let mut skip = |session: &mut Session, skip: Skip| {
-        let event = memory.skips.note(skip, pass.now.monotonic).map(TailEvent::TailSkipped);
-        session.tell(&pass.now, &[], event.as_slice())
-    };
-    match piece {
+    let skip = match piece {
         Piece::Lines { offset, bytes } => {
-            let text = bytes.strip_prefix(BOM).filter(|_| offset == 0).unwrap_or(bytes);
-            let offset = offset + (bytes.len() - text.len()) as u64;
-            let mut verdicts = filter.verdicts(text).peekable();
+            return pass_lines(bytes, offset, filter, skips, now, session);
+        }
+        Piece::TooLong { offset, bytes } => Skip { reason: SkipReason::TooLong, offset, bytes },
+        Piece::Nuls { bytes } => Skip { reason: SkipReason::Nul, offset: 0, bytes },
+        Piece::Unended { offset, bytes } => match filter.last_piece(bytes, offset) {
+            None => return Ok(ControlFlow::Continue(())),
+            Some(Verdict::Pass(piece)) => {
+                return session.tell_lines(now, [&*[piece, b"\n"].concat()]);
+            }
+            Some(Verdict::Skip(skip)) => skip,
+        },
+        Piece::Reset(reset) => {
+            return session.tell(now, &[], &[TailEvent::TailReset(reset.into())]);
+        }
+    };
+    let told = skips.note(skip, now.monotonic).map(TailEvent::TailSkipped);
+    session.tell(now, &[], told.as_slice())
+}
+
+/// Tells the lines that pass, and in their place what is to be told at once of those that don't.
+fn pass_lines(
+    bytes: &[u8],
+    offset: u64,
+    filter: &Filter,
+    skips: &mut Skips,
+    now: &Now,
+    session: &mut Session,
+) -> Result<ControlFlow<Ended>, Error> {
+    let text = bytes.strip_prefix(BOM).filter(|_| offset == 0).unwrap_or(bytes);
+    let offset = offset + (bytes.len() - text.len()) as u64;
+    let mut verdicts = filter.verdicts(text);
+    loop {
+        let mut skipped = None;
+        let lines = std::iter::from_fn(|| {
             loop {
-                let lines = std::iter::from_fn(|| match verdicts.peek() {
-                    Some(Verdict::Pass(line)) => {
-                        let line = *line;
-                        verdicts.next();
-                        Some(line)
+                match verdicts.next()? {
+                    Verdict::Pass(line) => return Some(line),
+                    Verdict::Skip(skip) => {
+                        let skip = Skip { offset: offset + skip.offset, ..skip };
+                        skipped = skips.note(skip, now.monotonic);
+                        if skipped.is_some() {
+                            return None;
+                        }
                     }
-                    _ => None,
-                });
-                let told = session.tell_lines(&pass.now, lines)?;
-                let Some(Verdict::Skip(found)) = verdicts.next().filter(|_| told.is_continue())
-                else {
-                    return Ok(told);
-                };
-                let found = Skip { offset: offset + found.offset, ..found };
-                if let ControlFlow::Break(ended) = skip(session, found)? {
-                    return Ok(ControlFlow::Break(ended));
                 }
             }
+        });
+        let told = session.tell_lines(now, lines)?;
+        let Some(event) = skipped.filter(|_| told.is_continue()) else { return Ok(told) };
+        let told = session.tell(now, &[], &[TailEvent::TailSkipped(event)])?;
+        if told.is_break() {
+            return Ok(told);
         }
-        Piece::TooLong { offset, bytes } => {
-            skip(session, Skip { reason: SkipReason::TooLong, offset, bytes })
-        }
-        Piece::Nuls { bytes } => skip(session, Skip { reason: SkipReason::Nul, offset: 0, bytes }),
-        Piece::Unended { offset, bytes } => match filter.last_piece(bytes, offset) {
-            Some(Verdict::Pass(piece)) => {
-                let line = [piece, b"\n"].concat();
-                session.tell_lines(&pass.now, [&*line])
-            }
-            Some(Verdict::Skip(found)) => skip(session, found),
-            None => Ok(ControlFlow::Continue(())),
-        },
-        Piece::Reset(reset) => session.tell(&pass.now, &[], &[TailEvent::TailReset(reset.into())]),
     }
 }

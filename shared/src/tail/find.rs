@@ -70,14 +70,19 @@ impl Tail {
         let Some((file, meta)) = opened else {
             // What is there and can't be opened may be readable later, and is then no new file.
             let there = fs::metadata(&self.path).ok().filter(|_| name != Name::Absent);
-            let there = there.map(|meta| ((meta.dev(), meta.ino()), meta.size()));
+            let there = there.map(|meta| {
+                let size = if meta.is_file() { meta.size() } else { 0 };
+                ((meta.dev(), meta.ino()), size)
+            });
             let waits = there.is_some() || matches!(start, Start::Mark(_) | Start::Unknown);
             self.sighted = self.sighted.or(there);
             self.start = waits.then_some(start);
             return name;
         };
         let size = match self.sighted {
-            Some((id, size)) if id == (meta.dev(), meta.ino()) => size.min(meta.size()),
+            Some((id, size)) if id == (meta.dev(), meta.ino()) && !self.trail.has_departed() => {
+                size.min(meta.size())
+            }
             Some(_) => 0,
             None => meta.size(),
         };

@@ -45,6 +45,8 @@ impl Tail {
                 }
             };
             held.settle();
+            // A long line is rare: its memory goes back.
+            self.joined = Vec::new();
             if let Some(why) = held.announce.take() {
                 let size = held.size().unwrap_or(0);
                 let previous_offset = std::mem::take(&mut self.last_offset);
