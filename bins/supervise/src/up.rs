@@ -8,13 +8,13 @@ use shared::{
     process::bequeath_nothing,
     run,
     service::Service,
-    wait::{self, Waiter},
+    wait::{self, Waiter, Wake},
 };
 
 use crate::{
     args::{Up, Which},
     follow::Follow,
-    keeper::ask::Spec,
+    keeper::ask::{Ready, Spec},
     monitors::{self, Monitor},
     place::{Home, Place},
     start::{self, Refusal, Started, Starting},
@@ -75,8 +75,13 @@ pub fn spawn(
 ///
 /// When nothing could be started, or the system fails.
 pub fn up(up: &Up, place: &Place, waiter: &mut Waiter) -> Result<Ended, Error> {
-    let monitors = named(&up.which, place)?;
-    let (mut followed, mut ours, mut last) = (Vec::new(), Vec::new(), None);
+    let mut monitors = named(&up.which, place)?;
+    for monitor in &mut monitors {
+        // Who follows from the first line on sees for himself: one that can't see yet (a remote
+        // that is down) goes on trying, and says so.
+        monitor.ready = Ready::Alive;
+    }
+    let (mut followed, mut ours, mut failures) = (Vec::new(), Vec::new(), Vec::new());
     for (name, started) in spawn(&monitors, place, Some(std::process::id()), waiter) {
         let home = place.home(&name);
         match started {
@@ -86,16 +91,20 @@ pub fn up(up: &Up, place: &Place, waiter: &mut Waiter) -> Result<Ended, Error> {
                     ours.push((name, home));
                 }
             }
-            Err(refusal) => {
-                let err = refusal.into_error();
-                exit::warn("supervise", &err.to_string());
-                last = Some(err);
-            }
+            Err(refusal) => failures.push(refusal.into_error()),
         }
     }
-    let ended = match last {
-        Some(err) if followed.is_empty() => Err(err),
-        _ => stream(up, followed, waiter),
+    // Asked to stop while it started them: that is why some could not be proven.
+    let asked = waiter.wait(Some(clock::monotonic()), []).map_err(Error::on("wait"))?;
+    let ended = match failures.pop_if(|_| followed.is_empty()) {
+        _ if matches!(asked, Wake::Stop(_)) => Ok(Ended::Done),
+        Some(failure) => Err(failure),
+        None => {
+            for failure in &failures {
+                exit::warn("supervise", &failure.to_string());
+            }
+            stream(up, followed, waiter)
+        }
     };
     stop::stop(&ours, Duration::from_secs(1), false, waiter).map_err(Refusal::into_error)?;
     ended
