@@ -2,12 +2,7 @@
 //!
 //! Nothing here sleeps a fixed time. A wait has a condition and a ceiling ([`PATIENCE`]); silence
 //! is proved by a later marker event, not by waiting.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::missing_panics_doc,
-    reason = "a test kit fails by panic"
-)]
+#![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test kit fails by panic")]
 
 pub mod git;
 mod manager;

@@ -32,8 +32,13 @@ impl Manager {
     #[must_use]
     pub fn notice(&self) -> String {
         let mut notice = [0; 512];
-        let n = self.socket.recv(&mut notice).expect("a notice");
-        String::from_utf8_lossy(&notice[..n]).into_owned()
+        loop {
+            match self.socket.recv(&mut notice) {
+                Ok(n) => return String::from_utf8_lossy(&notice[..n]).into_owned(),
+                Err(err) if err.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(err) => panic!("no notice: {err}"),
+            }
+        }
     }
 
     /// Waits for readiness.
