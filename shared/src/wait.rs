@@ -15,7 +15,7 @@ use nix::{
 };
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use crate::{clock, signals};
+use crate::{clock, service::Service, signals};
 
 /// Standard output, which is open in every program: the runtime sees to it at the start.
 #[expect(unsafe_code, reason = "std has no constant for it, and a handle would not outlive a list")]
@@ -78,6 +78,7 @@ pub struct Waiter {
     bell: UnixStream,
     parent: Option<OwnedFd>,
     end: Option<Duration>,
+    service: Service,
 }
 
 impl Waiter {
@@ -92,7 +93,8 @@ impl Waiter {
         rung.set_nonblocking(true)?;
         bell.set_nonblocking(true)?;
         let parent = parent.map(parent_end).transpose()?;
-        Ok(Self { stop: signals::stop()?, rung, bell, parent, end: None })
+        let service = Service::from_env();
+        Ok(Self { stop: signals::stop()?, rung, bell, parent, end: None, service })
     }
 
     /// When (on the monotonic clock) this run is over whatever happens, so that nobody waits for a
@@ -104,6 +106,11 @@ impl Waiter {
     /// That end.
     pub(crate) fn end(&self) -> Option<Duration> {
         self.end
+    }
+
+    /// The service manager, which wants to hear from us while we wait for a child.
+    pub(crate) fn service(&self) -> &Service {
+        &self.service
     }
 
     /// A bell for another thread to ring.
