@@ -31,7 +31,7 @@ impl Tail {
         overflowed: bool,
         mut catch_up: impl FnMut() -> Vec<Change>,
     ) -> Name {
-        let seen = fs::metadata(&self.path).map(|meta| (meta.dev(), meta.ino()));
+        let seen = self.at_name();
         let holder = self.files.back().map(|held| held.id);
         let is_held = holder.is_some() && seen.ok() == holder;
         if is_held && self.trail.is_empty() {
@@ -63,6 +63,10 @@ impl Tail {
             }
         }
         name
+    }
+
+    fn at_name(&self) -> io::Result<(u64, u64)> {
+        fs::metadata(&self.path).map(|meta| (meta.dev(), meta.ino()))
     }
 
     /// The first look.
@@ -123,36 +127,37 @@ impl Tail {
 
     /// Lines up the files that had the name since the held one, and `new`, which has it.
     fn succeed(&mut self, new: Option<Held>, mut catch_up: impl FnMut() -> Vec<Change>) {
-        // All that happened before `new` was opened is known after this.
+        // All that happened before `new` was opened is known after this; who leaves later comes
+        // after it, in another look.
         self.trail.note(&catch_up(), &self.names);
+        let is_replacement = self.trail.is_empty() && !self.trail.has_departed();
+        if let Some(new) = &new {
+            self.trail.set_departed(self.at_name().ok() != Some(new.id));
+        }
+        let (before, most) = (self.trail.len(), self.trail.len().min(MOST_FILES));
+        self.trail.open(most);
         for _ in 0..MOST_ROUNDS {
-            self.trail.open(MOST_FILES);
-            if !self.trail.note(&catch_up(), &self.names) {
+            self.trail.note(&catch_up(), &self.names);
+            if !self.trail.open(most) {
                 break;
             }
         }
         let holder = self.files.back().map(|held| held.id);
-        let is_replacement = self.trail.is_empty() && !self.trail.has_departed();
         let is_held = new.as_ref().is_some_and(|new| Some(new.id) == holder);
-        let (mut new_left, mut new) = (false, new.filter(|_| !is_held));
-        for left in self.trail.take(MOST_FILES) {
+        let mut new = new.filter(|_| !is_held);
+        for left in self.trail.take(most) {
             let opened = left.file.and_then(|file| file.metadata().ok().map(|meta| (file, meta)));
             let Some((file, meta)) = opened else {
                 self.missed |= !left.is_held;
                 continue;
             };
             let held = Held::new(file, &meta);
-            let same = new.take_if(|new| new.id == held.id);
-            new_left |= same.is_some();
-            self.push(same.unwrap_or(held));
+            self.push(new.take_if(|new| new.id == held.id).unwrap_or(held));
         }
         // Those that are not open yet come before the new one, which then waits for its turn.
-        if let Some(mut new) = new.filter(|_| self.trail.is_empty()) {
+        if let Some(mut new) = new.filter(|_| before == most) {
             new.is_replacement = is_replacement && !self.files.is_empty();
             self.push(new);
-            self.trail.set_departed(false);
-        } else if new_left {
-            self.trail.set_departed(true);
         }
         // It came back to its name after others had had it.
         if let Some(at) = self.files.iter().position(|held| is_held && Some(held.id) == holder)

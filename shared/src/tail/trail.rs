@@ -22,6 +22,8 @@ pub(super) struct Trail {
 pub(super) struct Left {
     path: PathBuf,
     removed: bool,
+    /// Whether its path is another since the file was opened.
+    moved: bool,
     /// Whether it is, by all we know, the one that was being read when it left.
     pub(super) is_held: bool,
     /// The file, once it was opened.
@@ -32,6 +34,11 @@ impl Trail {
     /// Whether nobody left by being renamed.
     pub(super) fn is_empty(&self) -> bool {
         self.left.is_empty()
+    }
+
+    /// How many left by being renamed.
+    pub(super) fn len(&self) -> usize {
+        self.left.len()
     }
 
     /// Whether the file at the name went away, as opposed to one put into its place.
@@ -45,77 +52,73 @@ impl Trail {
         self.held_left = departed;
     }
 
-    /// Follows `changes`, of files at one of `names` and of those that left. True when any of
-    /// these moved.
-    pub(super) fn note(&mut self, changes: &[Change], names: &[PathBuf]) -> bool {
-        let mut moved = false;
+    /// Follows `changes`, of files at one of `names` and of those that left.
+    pub(super) fn note(&mut self, changes: &[Change], names: &[PathBuf]) {
         for (at, change) in changes.iter().enumerate() {
-            moved |= match change {
-                Change::Touched(_) => false,
-                Change::Removed(path) if is_half(path, &changes[at + 1..]) => false,
+            match change {
+                Change::Touched(_) => {}
+                Change::Removed(path) if is_half(path, &changes[at + 1..]) => {}
                 Change::Removed(path) => self.removed(path, names),
+                Change::Renamed { from, to } if from == to => {}
                 Change::Renamed { from, to } => self.renamed(from, to, names),
-            };
-        }
-        moved
-    }
-
-    fn removed(&mut self, path: &Path, names: &[PathBuf]) -> bool {
-        let mut moved = false;
-        for left in self.left.iter_mut().filter(|left| left.path == path) {
-            left.removed = true;
-            moved = true;
-        }
-        if names.iter().any(|name| name == path) {
-            moved |= !self.departed;
-            self.set_departed(true);
-        }
-        moved
-    }
-
-    fn renamed(&mut self, from: &Path, to: &Path, names: &[PathBuf]) -> bool {
-        if from == to {
-            return false;
-        }
-        let mut moved = false;
-        // Several can have had one path; the last of them has it still.
-        for left in self.left.iter_mut().filter(|left| left.path == to) {
-            left.removed = true;
-            moved = true;
-        }
-        if let Some(left) = self.left.iter_mut().rev().find(|left| left.path == from) {
-            to.clone_into(&mut left.path);
-            left.removed = false;
-            moved = true;
-        }
-        if names.iter().any(|name| name == from) {
-            let is_held = !self.held_left;
-            self.left.push(Left { path: to.to_owned(), removed: false, is_held, file: None });
-            self.set_departed(true);
-            moved = true;
-        }
-        moved
-    }
-
-    /// Opens the first `most` of those that left, unless they are open and still what their path
-    /// says.
-    pub(super) fn open(&mut self, most: usize) {
-        for left in self.left.iter_mut().take(most) {
-            let at_path = fs::metadata(&left.path).map(|meta| (meta.dev(), meta.ino())).ok();
-            let held = left.file.as_ref().and_then(|file| file.metadata().ok());
-            let is_right = held.is_some_and(|meta| {
-                at_path == Some((meta.dev(), meta.ino())) || (left.removed && meta.nlink() == 0)
-            });
-            if !is_right {
-                let opened = (!left.removed).then(|| file::open(&left.path).ok()).flatten();
-                left.file = opened.map(|(file, _)| file);
             }
         }
+    }
+
+    fn removed(&mut self, path: &Path, names: &[PathBuf]) {
+        for left in self.left.iter_mut().filter(|left| left.path == path) {
+            (left.removed, left.moved) = (true, true);
+        }
+        if names.iter().any(|name| name == path) {
+            self.set_departed(true);
+        }
+    }
+
+    fn renamed(&mut self, from: &Path, to: &Path, names: &[PathBuf]) {
+        for left in self.left.iter_mut().filter(|left| left.path == to) {
+            (left.removed, left.moved) = (true, true);
+        }
+        // Several can have had one path; the last of them has it still.
+        if let Some(left) = self.left.iter_mut().rev().find(|left| left.path == from) {
+            to.clone_into(&mut left.path);
+            (left.removed, left.moved) = (false, true);
+        }
+        if names.iter().any(|name| name == from) {
+            let (path, is_held) = (to.to_owned(), !self.held_left);
+            self.left.push(Left { path, removed: false, moved: true, is_held, file: None });
+            self.set_departed(true);
+        }
+    }
+
+    /// Opens the first `most` of those that left, by their last names. One that moved since it
+    /// was opened may be another file than the one that was opened, and is opened again. True
+    /// when any was opened.
+    pub(super) fn open(&mut self, most: usize) -> bool {
+        let mut opened = false;
+        for left in self.left.iter_mut().take(most) {
+            if std::mem::take(&mut left.moved) && !left.is_right() {
+                let found = (!left.removed).then(|| file::open(&left.path).ok()).flatten();
+                opened |= found.is_some();
+                left.file = found.map(|(file, _)| file);
+            }
+        }
+        opened
     }
 
     /// Takes the first `most` of those that left.
     pub(super) fn take(&mut self, most: usize) -> Vec<Left> {
         self.left.drain(..most.min(self.left.len())).collect()
+    }
+}
+
+impl Left {
+    /// Whether what was opened is what the path says, or was removed as it says.
+    fn is_right(&self) -> bool {
+        let Some(held) = self.file.as_ref().and_then(|file| file.metadata().ok()) else {
+            return false;
+        };
+        let at_path = fs::metadata(&self.path).map(|meta| (meta.dev(), meta.ino())).ok();
+        at_path == Some((held.dev(), held.ino())) || (self.removed && held.nlink() == 0)
     }
 }
 
