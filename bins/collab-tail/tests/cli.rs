@@ -1,0 +1,8 @@
+//! Black-box tests: the real program, real files, real signals.
+
+#[path = "cli/desk.rs"]
+mod desk;
+#[path = "cli/grammar.rs"]
+mod grammar;
+#[path = "cli/stories.rs"]
+mod stories;
