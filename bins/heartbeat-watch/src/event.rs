@@ -1,5 +1,7 @@
 //! What is said: one struct per event, its keys in their order.
 
+use std::{borrow::Cow, rc::Rc};
+
 use serde::{Deserialize, Serialize};
 use shared::line::{self, Condition, Mark, mark};
 
@@ -21,17 +23,17 @@ pub enum Event {
 pub struct HeartbeatWarning {
     /// What tells the item from the others: the ID of the key.
     #[serde(skip)]
-    pub name: String,
+    pub name: Rc<str>,
     /// The item's id as it stands in the file; empty when it has none.
-    pub work_item_id: String,
+    pub work_item_id: Rc<str>,
     /// The end of the lease as it stands in the file.
-    pub lease_expires_at: String,
+    pub lease_expires_at: Rc<str>,
     /// Whole seconds left; below zero once the lease has ended.
     pub remaining_seconds: i64,
     /// How near the end is.
     pub severity: Severity,
     /// The session that holds the item; empty when none is recorded.
-    pub owner_session_id: String,
+    pub owner_session_id: Rc<str>,
     /// The lease names no zone, and was taken as UTC.
     #[serde(skip_serializing_if = "is_false")]
     pub lease_naive: bool,
@@ -61,19 +63,19 @@ pub struct HeartbeatWarning {
 pub struct HeartbeatRecovered {
     /// What tells the item from the others: the ID of the key.
     #[serde(skip)]
-    pub name: String,
+    pub name: Rc<str>,
     /// The item's id as it stands in the file; empty when it has none.
-    pub work_item_id: String,
+    pub work_item_id: Rc<str>,
     /// What ended it.
     pub reason: Ending,
     /// What was said last.
     pub previous_severity: Previous,
     /// The item's status; null when there is no such item, or its status is no string.
-    pub status: Option<String>,
+    pub status: Option<Cow<'static, str>>,
     /// The session that holds the item, empty for none; null when there is no such item.
-    pub owner_session_id: Option<String>,
+    pub owner_session_id: Option<Rc<str>>,
     /// The end of the lease; null when there is no such item or no lease.
-    pub lease_expires_at: Option<String>,
+    pub lease_expires_at: Option<Rc<str>>,
     /// The store may be half of a commit, whose writer died.
     #[serde(skip_serializing_if = "is_false")]
     pub wal_pending: bool,
@@ -88,16 +90,16 @@ pub struct HeartbeatRecovered {
 pub struct HeartbeatInvalid {
     /// What tells the item from the others: the ID of the key.
     #[serde(skip)]
-    pub name: String,
+    pub name: Rc<str>,
     /// The item's id as it stands in the file; empty when it has none.
-    pub work_item_id: String,
+    pub work_item_id: Rc<str>,
     /// The string that is no time, or another value's JSON text, at most 64 bytes of it; null when
     /// there is no value.
-    pub lease_expires_at: Option<String>,
+    pub lease_expires_at: Option<Rc<str>>,
     /// What is wrong.
     pub reason: Flaw,
     /// The session that holds the item; empty when none is recorded.
-    pub owner_session_id: String,
+    pub owner_session_id: Rc<str>,
     /// The item's place in `items`, from 0.
     pub item_index: usize,
     /// The store may be half of a commit, whose writer died.

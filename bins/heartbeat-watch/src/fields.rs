@@ -1,6 +1,6 @@
 //! The fields of the store and of its items that are read, each with the type it is taken as.
 
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, fmt, rc::Rc};
 
 use serde::{
     Deserialize, Deserializer,
@@ -96,13 +96,13 @@ impl<'de> Deserialize<'de> for Fields<'de> {
 impl Fields<'_> {
     /// The id; empty for none.
     #[must_use]
-    pub fn id(&self) -> String {
+    pub fn id(&self) -> Rc<str> {
         name(self.id)
     }
 
     /// The session that holds the item; empty for none.
     #[must_use]
-    pub fn owner(&self) -> String {
+    pub fn owner(&self) -> Rc<str> {
         name(self.owner)
     }
 
@@ -111,7 +111,7 @@ impl Fields<'_> {
     pub fn status(&self) -> Option<Cow<'static, str>> {
         match self.status.map(Value::of) {
             Some(Value::String(status)) if status == IMPLEMENTING => Some(IMPLEMENTING.into()),
-            Some(Value::String(status)) => Some(status.into()),
+            Some(Value::String(status)) => Some(status.into_owned().into()),
             _ => None,
         }
     }
@@ -121,25 +121,25 @@ impl Fields<'_> {
     pub fn lease(&self) -> Lease {
         match self.lease.map(Value::of) {
             None | Some(Value::Null) => Lease::Absent,
-            Some(Value::String(text)) => Lease::of(text),
-            Some(Value::Number(text) | Value::Other(text)) => Lease::NotString(text.to_owned()),
+            Some(Value::String(text)) => Lease::of(text.into()),
+            Some(Value::Number(text) | Value::Other(text)) => Lease::NotString(text.into()),
         }
     }
 }
 
 /// A string as it is, a number as its text.
-fn name(field: Option<&RawValue>) -> String {
+fn name(field: Option<&RawValue>) -> Rc<str> {
     match field.map(Value::of) {
-        Some(Value::String(text)) => text,
-        Some(Value::Number(text)) => text.to_owned(),
-        _ => String::new(),
+        Some(Value::String(text)) => text.into(),
+        Some(Value::Number(text)) => text.into(),
+        _ => Rc::default(),
     }
 }
 
 /// A value of any type; what isn't a string as its JSON text.
 enum Value<'a> {
     Null,
-    String(String),
+    String(Cow<'a, str>),
     Number(&'a str),
     Other(&'a str),
 }
@@ -157,13 +157,13 @@ impl<'a> Value<'a> {
 }
 
 /// The string that the JSON text of one means.
-pub(crate) fn unescaped(text: &str) -> String {
+pub(crate) fn unescaped(text: &str) -> Cow<'_, str> {
     let plain = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
     if let Some(plain) = plain.filter(|plain| !plain.contains('\\')) {
-        return plain.to_owned();
+        return plain.into();
     }
     let bytes = serde_json::from_str(text).map_or_else(|_| text.into(), |Bytes(bytes)| bytes);
-    String::from_utf8_lossy(&bytes).into_owned()
+    String::from_utf8_lossy(&bytes).into_owned().into()
 }
 
 /// The keys that are read, of the store and of an item.

@@ -1,5 +1,7 @@
 //! The lease grammar: which texts are times, and which instant each of them means.
 
+use std::rc::Rc;
+
 use jiff::civil::{DateTime, date};
 
 const EPOCH: DateTime = date(1970, 1, 1).at(0, 0, 0, 0);
@@ -19,17 +21,17 @@ pub enum Lease {
     /// Nothing: absent or null.
     Absent,
     /// A string that is a time.
-    Until(End, String),
+    Until(End, Rc<str>),
     /// A string that is no time.
-    Malformed(String),
+    Malformed(Rc<str>),
     /// Another value, as its JSON text.
-    NotString(String),
+    NotString(Rc<str>),
 }
 
 impl Lease {
     /// Reads a string.
     #[must_use]
-    pub fn of(text: String) -> Self {
+    pub fn of(text: Rc<str>) -> Self {
         match parse(&text) {
             Some(end) => Self::Until(end, text),
             None => Self::Malformed(text),
@@ -38,7 +40,7 @@ impl Lease {
 
     /// The string as it stands in the file, or another value's JSON text.
     #[must_use]
-    pub fn text(&self) -> Option<&str> {
+    pub fn text(&self) -> Option<&Rc<str>> {
         match self {
             Self::Absent => None,
             Self::Until(_, text) | Self::Malformed(text) | Self::NotString(text) => Some(text),

@@ -27,7 +27,7 @@ fn run(args: &Args, session: &mut Session) -> Result<Ended, Error> {
         let pass = session.pass(&place.folder.candidates())?;
         // After the watch was added, so that no folder appears unseen in between.
         place.settle(session);
-        let seen = probe.look(place.folder.path(), pass.full, &pass.now);
+        let seen = probe.look(place.folder.path(), &pass);
         let outcome = decide(&mut memory, &rules, seen, &pass.now);
         looks += 1;
         let told = match args.emit {

@@ -9,6 +9,8 @@ use std::{
 use shared::{
     clock::Now,
     file::{self, Stamp, Unread},
+    session::Pass,
+    watch::Change,
 };
 
 use crate::{
@@ -91,11 +93,13 @@ struct Known {
 }
 
 impl Probe {
-    /// Looks at the store in `folder`; `full` reads it whatever its stamp says.
-    pub fn look(&mut self, folder: &Path, full: bool, now: &Now) -> Seen<'_> {
+    /// Looks at the store in `folder`.
+    pub fn look(&mut self, folder: &Path, pass: &Pass) -> Seen<'_> {
         let path = folder.join(STORE);
-        let known = self.known.take().filter(|known| !full && known.is_current(&path));
-        let read = known.map_or_else(|| Known::read(path, now), Ok);
+        let trusted = only_others(&pass.changes.list, &path);
+        let known = self.known.take();
+        let known = known.filter(|known| !pass.full && known.is_current(&path, trusted));
+        let read = known.map_or_else(|| Known::read(path, &pass.now), Ok);
         // Looked for after the store was read: a transaction that began before can't be missed.
         let wal = fs::symlink_metadata(folder.join(WAL)).ok().map(|meta| Wal::of(&meta));
         let store = match read {
@@ -118,9 +122,12 @@ impl Wal {
 }
 
 impl Known {
-    fn is_current(&self, path: &Path) -> bool {
+    /// Whether the file is as it was read. A young stamp proves that only to those who trust that
+    /// nothing happened to the file.
+    fn is_current(&self, path: &Path, trusted: bool) -> bool {
         let stamp = || fs::metadata(path).map(|meta| Stamp::of(&meta));
-        self.path == path && !self.is_young && stamp().is_ok_and(|stamp| stamp == self.stamp)
+        let is_proof = trusted || !self.is_young;
+        self.path == path && is_proof && stamp().is_ok_and(|stamp| stamp == self.stamp)
     }
 
     /// Reads the store at `path`, again if it moved meanwhile.
@@ -150,8 +157,45 @@ impl Known {
     }
 }
 
+/// Whether something changed beside `store`, and it was not touched: its writers prepare their
+/// files there, and a store that was read a moment ago need not be read again for that.
+fn only_others(changes: &[Change], store: &Path) -> bool {
+    let is_other =
+        |path: &PathBuf| path.parent() == store.parent() && path.file_name() != store.file_name();
+    !changes.is_empty()
+        && changes.iter().all(|change| match change {
+            Change::Touched(path) | Change::Removed(path) => is_other(path),
+            Change::Renamed { from, to } => is_other(from) && is_other(to),
+        })
+}
+
 /// The stamp of `file`, unless it changed since `before`.
 fn unmoved(file: &File, before: &Metadata) -> Option<Stamp> {
     let (before, after) = (Stamp::of(before), Stamp::of(&file.metadata().ok()?));
     (before.size == after.size && before.modified_ns == after.modified_ns).then_some(after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_beside_the_store_leave_it_alone() {
+        let store = Path::new("/p/state/work-items.json");
+        let touched = |path: &str| Change::Touched(path.into());
+        let renamed = |from: &str, to: &str| Change::Renamed { from: from.into(), to: to.into() };
+        let wal = || Change::Removed("/p/state/.pending-tx.json".into());
+        assert!(only_others(&[touched("/p/state/work-items.json.tmp"), wal()], store));
+        assert!(only_others(&[renamed("/p/state/a", "/p/state/b")], store));
+        for changes in [
+            // Nothing at all: a sweep, a boundary, another try.
+            &[][..],
+            &[wal(), touched("/p/state/work-items.json")],
+            &[renamed("/p/state/work-items.json.tmp", "/p/state/work-items.json")],
+            &[touched("/p/state")],
+            &[Change::Removed("/p".into())],
+        ] {
+            assert!(!only_others(changes, store), "{changes:?}");
+        }
+    }
 }

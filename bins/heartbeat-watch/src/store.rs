@@ -7,6 +7,7 @@ use std::{
     borrow::Cow,
     collections::{HashMap, HashSet},
     io::{self, Read},
+    rc::Rc,
 };
 
 use serde::de::IgnoredAny;
@@ -38,25 +39,25 @@ pub struct Item {
     /// Its place in `items`, from 0.
     pub index: usize,
     /// Its id as it stands in the file; empty when it has none.
-    pub id: String,
+    pub id: Rc<str>,
     /// Whether other items have the same id.
     pub duplicate: bool,
     /// Its status; none when that isn't a string.
     pub status: Option<Cow<'static, str>>,
     /// The session that holds it; empty when none is recorded.
-    pub owner: String,
+    pub owner: Rc<str>,
     /// Its lease.
     pub lease: Lease,
     /// What tells it from the others, when its id doesn't.
-    name: Option<String>,
+    name: Option<Rc<str>>,
 }
 
 impl Item {
     /// What tells it from all other items of the store: its id, unless that is empty or another
     /// item's too.
     #[must_use]
-    pub fn name(&self) -> &str {
-        self.name.as_deref().unwrap_or(&self.id)
+    pub fn name(&self) -> &Rc<str> {
+        self.name.as_ref().unwrap_or(&self.id)
     }
 
     /// Whether it should have a lease.
@@ -162,7 +163,8 @@ fn name(items: &mut [Item]) {
         *times.entry(&item.id).or_default() += 1;
     }
     let mut made_up = HashSet::new();
-    let mut is_free = |name: &String| !times.contains_key(&**name) && made_up.insert(name.clone());
+    let mut is_free =
+        |name: &Rc<str>| !times.contains_key(&**name) && made_up.insert(Rc::clone(name));
     let mut last: HashMap<&str, usize> = HashMap::new();
     let mut names = Vec::with_capacity(items.len());
     for item in &*items {
@@ -186,8 +188,8 @@ fn name(items: &mut [Item]) {
     }
 }
 
-fn numbered(base: &str, n: usize) -> String {
-    if n == 1 { base.to_owned() } else { format!("{base}#{n}") }
+fn numbered(base: &str, n: usize) -> Rc<str> {
+    if n == 1 { base.into() } else { format!("{base}#{n}").into() }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
+    rc::Rc,
     time::Duration,
 };
 
@@ -26,9 +27,9 @@ const VALUE: usize = 64;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Said {
     /// Leases near their end or past it.
-    pub leases: BTreeMap<String, SaidLease>,
+    pub leases: BTreeMap<Rc<str>, SaidLease>,
     /// Leases that can't be read.
-    pub flaws: BTreeMap<String, SaidFlaw>,
+    pub flaws: BTreeMap<Rc<str>, SaidFlaw>,
     /// The places of elements that are no items.
     pub strangers: BTreeSet<usize>,
 }
@@ -37,11 +38,11 @@ pub struct Said {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SaidLease {
     /// The item's id.
-    pub id: String,
+    pub id: Rc<str>,
     /// The session that held it.
-    pub owner: String,
+    pub owner: Rc<str>,
     /// The end of the lease.
-    pub lease: String,
+    pub lease: Rc<str>,
     /// How near that was.
     pub severity: Severity,
 }
@@ -50,21 +51,21 @@ pub struct SaidLease {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SaidFlaw {
     /// The item's id.
-    pub id: String,
+    pub id: Rc<str>,
     /// What is wrong.
     pub reason: Flaw,
     /// The value, as far as it is told.
-    pub value: Option<String>,
+    pub value: Option<Rc<str>>,
 }
 
 /// Items whose severity changed while nobody could be expected to renew, by their names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Held(BTreeMap<String, Hold>);
+pub struct Held(BTreeMap<Rc<str>, Hold>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Hold {
-    owner: String,
-    lease: String,
+    owner: Rc<str>,
+    lease: Rc<str>,
     until: Duration,
 }
 
@@ -96,7 +97,7 @@ impl Held {
                 && rules.window(*end).changed_within(gap.from, gap.to)
             {
                 let (owner, lease) = (item.owner.clone(), lease.clone());
-                self.0.insert(item.name().to_owned(), Hold { owner, lease, until: gap.until });
+                self.0.insert(item.name().clone(), Hold { owner, lease, until: gap.until });
             }
         }
     }
@@ -138,7 +139,7 @@ impl Judge<'_> {
             return Vec::new();
         }
         let present: HashMap<&str, &Item> =
-            self.sight.store.items.iter().map(|item| (item.name(), item)).collect();
+            self.sight.store.items.iter().map(|item| (&**item.name(), item)).collect();
         let stays = |name: &str| present.get(name).is_some_and(|item| item.is_implementing());
         self.held.0.retain(|name, _| stays(name));
         let leases: Vec<_> = self.said.leases.extract_if(.., |name, _| !stays(name)).collect();
@@ -162,11 +163,11 @@ impl Judge<'_> {
         self.said.strangers = present;
         new.into_iter()
             .map(|index| HeartbeatInvalid {
-                name: format!("#{index}"),
-                work_item_id: String::new(),
+                name: format!("#{index}").into(),
+                work_item_id: Rc::default(),
                 lease_expires_at: None,
                 reason: Flaw::ItemNotObject,
-                owner_session_id: String::new(),
+                owner_session_id: Rc::default(),
                 item_index: index,
                 wal_pending: self.sight.wal_pending,
                 duplicate: false,
@@ -184,7 +185,7 @@ impl Judge<'_> {
         let name = item.name();
         let mut over = Vec::new();
         if let Some(said) = self.said.flaws.remove(name) {
-            let (name, ending) = (name.to_owned(), Ending::Repaired);
+            let (name, ending) = (name.clone(), Ending::Repaired);
             over.push(self.recovered(name, said.id, Previous::Invalid, ending, Some(item)));
         }
         if let Some(healthy) = self.healthy(item, *end, lease) {
@@ -202,16 +203,16 @@ impl Judge<'_> {
             Lease::Absent | Lease::Malformed(_) | Lease::Until(..) => Flaw::LeaseMissing,
         };
         let whole = item.lease.text();
-        let value = whole.map(|text| text::head(text, VALUE).to_owned());
+        let value = whole.map(|text| Rc::from(text::head(text, VALUE)));
         let said = SaidFlaw { id: item.id.clone(), reason, value: value.clone() };
-        let before = self.said.flaws.insert(item.name().to_owned(), said);
+        let before = self.said.flaws.insert(item.name().clone(), said);
         if before.is_some_and(|before| before.reason == reason && before.value == value) {
             return None;
         }
         Some(Event::HeartbeatInvalid(HeartbeatInvalid {
-            name: item.name().to_owned(),
+            name: item.name().clone(),
             work_item_id: item.id.clone(),
-            cut: whole.map(str::len) > value.as_ref().map(String::len),
+            cut: whole.map(|text| text.len()) > value.as_ref().map(|text| text.len()),
             lease_expires_at: value,
             reason,
             owner_session_id: item.owner.clone(),
@@ -224,25 +225,25 @@ impl Judge<'_> {
 
     /// What was said is over, because another record gives the item time. A record that is healthy
     /// only because the clock moved is no news: what was said of it stays said.
-    fn healthy(&mut self, item: &Item, end: End, lease: &str) -> Option<HeartbeatRecovered> {
+    fn healthy(&mut self, item: &Item, end: End, lease: &Rc<str>) -> Option<HeartbeatRecovered> {
         if self.rules.window(end).severity(wall_ns(self.sight.now)).is_some() {
             return None;
         }
         let said = self.said.leases.get(item.name())?;
         let ending = if said.owner != item.owner {
             Ending::OwnerChanged
-        } else if said.lease != lease {
+        } else if said.lease != *lease {
             Ending::Renewed
         } else {
             return None;
         };
         let said = self.said.leases.remove(item.name())?;
-        let name = item.name().to_owned();
+        let name = item.name().clone();
         Some(self.recovered(name, said.id, said.severity.into(), ending, Some(item)))
     }
 
     /// The lease is near its end or past it, or will be.
-    fn standing(&mut self, item: &Item, end: End, lease: &str) -> Option<Event> {
+    fn standing(&mut self, item: &Item, end: End, lease: &Rc<str>) -> Option<Event> {
         let wall = wall_ns(self.sight.now);
         let window = self.rules.window(end);
         let resumed = match self.holds(item, lease) {
@@ -258,7 +259,7 @@ impl Judge<'_> {
         let renewed = match before {
             None => false,
             // Of one record the severity only grows; less of it is a clock that moved back.
-            Some(said) if said.owner == item.owner && said.lease == lease => {
+            Some(said) if said.owner == item.owner && said.lease == *lease => {
                 if severity <= said.severity {
                     return None;
                 }
@@ -269,17 +270,17 @@ impl Judge<'_> {
         let said = SaidLease {
             id: item.id.clone(),
             owner: item.owner.clone(),
-            lease: lease.to_owned(),
+            lease: lease.clone(),
             severity,
         };
-        self.said.leases.insert(item.name().to_owned(), said);
+        self.said.leases.insert(item.name().clone(), said);
         if renewed && !self.rules.emit_renewals {
             return None;
         }
         Some(Event::HeartbeatWarning(HeartbeatWarning {
-            name: item.name().to_owned(),
+            name: item.name().clone(),
             work_item_id: item.id.clone(),
-            lease_expires_at: lease.to_owned(),
+            lease_expires_at: lease.clone(),
             remaining_seconds: remaining_seconds(end, wall),
             severity,
             owner_session_id: item.owner.clone(),
@@ -295,9 +296,9 @@ impl Judge<'_> {
 
     /// How long the item is held back still; `None` if it isn't. A hold that is over, or whose
     /// record is another, is forgotten.
-    fn holds(&mut self, item: &Item, lease: &str) -> Option<Duration> {
+    fn holds(&mut self, item: &Item, lease: &Rc<str>) -> Option<Duration> {
         let hold = self.held.0.get(item.name())?;
-        let same = hold.owner == item.owner && hold.lease == lease;
+        let same = hold.owner == item.owner && hold.lease == *lease;
         let left = hold.until.saturating_sub(self.sight.now.monotonic);
         if !same || left.is_zero() {
             self.held.0.remove(item.name());
@@ -311,8 +312,8 @@ impl Judge<'_> {
 
     fn recovered(
         &self,
-        name: String,
-        work_item_id: String,
+        name: Rc<str>,
+        work_item_id: Rc<str>,
         previous_severity: Previous,
         reason: Ending,
         item: Option<&Item>,
@@ -322,9 +323,9 @@ impl Judge<'_> {
             work_item_id,
             reason,
             previous_severity,
-            status: item.and_then(|item| item.status.as_deref().map(str::to_owned)),
+            status: item.and_then(|item| item.status.clone()),
             owner_session_id: item.map(|item| item.owner.clone()),
-            lease_expires_at: item.and_then(|item| item.lease.text().map(str::to_owned)),
+            lease_expires_at: item.and_then(|item| item.lease.text().cloned()),
             wal_pending: self.sight.wal_pending,
             store_revision: self.sight.store.revision,
         }

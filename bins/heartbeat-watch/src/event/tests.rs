@@ -17,12 +17,12 @@ fn line(event: &Event, timestamp: &str) -> String {
 
 fn warning() -> HeartbeatWarning {
     HeartbeatWarning {
-        name: "WI-014".to_owned(),
-        work_item_id: "WI-014".to_owned(),
-        lease_expires_at: "2026-04-08T14:15:00Z".to_owned(),
+        name: "WI-014".into(),
+        work_item_id: "WI-014".into(),
+        lease_expires_at: "2026-04-08T14:15:00Z".into(),
         remaining_seconds: 300,
         severity: Severity::Warning,
-        owner_session_id: "s1".to_owned(),
+        owner_session_id: "s1".into(),
         lease_naive: false,
         renewed: false,
         resumed: false,
@@ -35,11 +35,11 @@ fn warning() -> HeartbeatWarning {
 
 fn invalid() -> HeartbeatInvalid {
     HeartbeatInvalid {
-        name: "WI-015".to_owned(),
-        work_item_id: "WI-015".to_owned(),
-        lease_expires_at: Some("tomorrow".to_owned()),
+        name: "WI-015".into(),
+        work_item_id: "WI-015".into(),
+        lease_expires_at: Some("tomorrow".into()),
         reason: Flaw::LeaseMalformed,
-        owner_session_id: "s1".to_owned(),
+        owner_session_id: "s1".into(),
         item_index: 3,
         wal_pending: false,
         duplicate: false,
@@ -51,13 +51,13 @@ fn invalid() -> HeartbeatInvalid {
 #[test]
 fn examples_are_what_is_said() {
     let recovered = HeartbeatRecovered {
-        name: "WI-014".to_owned(),
-        work_item_id: "WI-014".to_owned(),
+        name: "WI-014".into(),
+        work_item_id: "WI-014".into(),
         reason: Ending::Renewed,
         previous_severity: Previous::Warning,
-        status: Some("implementing".to_owned()),
-        owner_session_id: Some("s1".to_owned()),
-        lease_expires_at: Some("2026-04-08T15:42:00Z".to_owned()),
+        status: Some("implementing".into()),
+        owner_session_id: Some("s1".into()),
+        lease_expires_at: Some("2026-04-08T15:42:00Z".into()),
         wal_pending: false,
         store_revision: Some(42),
     };
@@ -99,8 +99,7 @@ fn a_flag_is_said_only_when_it_is_true() {
 
 #[test]
 fn keys_say_what_holds_from_now_on() {
-    let element =
-        HeartbeatInvalid { name: "#3".to_owned(), reason: Flaw::ItemNotObject, ..invalid() };
+    let element = HeartbeatInvalid { name: "#3".into(), reason: Flaw::ItemNotObject, ..invalid() };
     let element = line(&Event::HeartbeatInvalid(element), "2026-04-08T14:10:00Z");
     assert!(element.contains(r#""key":"item:#3","condition":"once""#), "{element}");
     let flaw = line(&Event::HeartbeatInvalid(invalid()), "2026-04-08T14:10:00Z");
@@ -116,18 +115,18 @@ fn an_id_is_the_same_for_the_same_facts_and_only_for_them() {
     let first = id(warning());
     assert_eq!(id(HeartbeatWarning { remaining_seconds: 299, ..warning() }), first);
     assert_ne!(id(HeartbeatWarning { severity: Severity::Expired, ..warning() }), first);
-    assert_ne!(id(HeartbeatWarning { owner_session_id: "s2".to_owned(), ..warning() }), first);
-    let lease_expires_at = "2026-04-08T14:16:00Z".to_owned();
+    assert_ne!(id(HeartbeatWarning { owner_session_id: "s2".into(), ..warning() }), first);
+    let lease_expires_at = "2026-04-08T14:16:00Z".into();
     assert_ne!(id(HeartbeatWarning { lease_expires_at, ..warning() }), first);
 }
 
 #[test]
 fn identities_are_exact_and_the_line_fits() {
-    let odd = HeartbeatWarning { work_item_id: "a\tb\u{85}\u{2028}\\c".to_owned(), ..warning() };
+    let odd = HeartbeatWarning { work_item_id: "a\tb\u{85}\u{2028}\\c".into(), ..warning() };
     let text = line(&Event::HeartbeatWarning(odd), "2026-04-08T14:10:00Z");
     assert!(text.contains(r#""work_item_id":"a\tb\u0085\u2028\\c""#), "{text}");
 
-    let name = "x".repeat(5000);
+    let name: Rc<str> = "x".repeat(5000).into();
     let long = HeartbeatWarning { work_item_id: name.clone(), name, ..warning() };
     let text = line(&Event::HeartbeatWarning(long), "2026-04-08T14:10:00Z");
     assert!(text.len() <= 4096 && text.contains(r#""truncated":true"#), "{}", text.len());

@@ -120,7 +120,7 @@ fn check(
             _ => prop_assert!(invalid),
         }
     }
-    let names: Vec<&str> = store.items.iter().map(crate::store::Item::name).collect();
+    let names: Vec<&str> = store.items.iter().map(|item| &**item.name()).collect();
     for key in reader.0.keys() {
         let name = key.split_once(':').unwrap().1;
         prop_assert!(names.contains(&name), "{} is raised, but there is no such item", key);
