@@ -111,8 +111,7 @@ impl Judge {
             let name = path.file_name().filter(|_| path.parent() == Some(&open));
             let Some(name) = name.and_then(Name::new) else { continue };
             if self.is_open(&name) {
-                let since = pass.now.monotonic;
-                let fresh = Notice { since, initial: false, removed: true };
+                let fresh = Notice::new(pass.now.monotonic, false);
                 self.notices.entry(name).or_insert(fresh).removed = true;
             }
         }
@@ -210,10 +209,9 @@ impl Judge {
     fn settle(&mut self, turn: &mut Turn<'_>, name: Name, is_first: bool) {
         let case = self.case(turn.seen, &name, is_first);
         let verdict = case.verdict();
-        let since = turn.now.monotonic;
-        let mut notice =
-            case.noticed.unwrap_or(Notice { since, initial: is_first, removed: false });
+        let mut notice = case.noticed.unwrap_or(Notice::new(turn.now.monotonic, is_first));
         notice.removed |= verdict == Verdict::Gone;
+        notice.opened |= verdict == Verdict::Opened;
         let is_silent = notice.initial && !self.rules.emit_current && !self.rules.readings;
         let patience = case.patience(verdict);
         let commit = (turn.seen.in_transaction && !is_silent).then_some(COMMIT);

@@ -26,7 +26,7 @@ pub struct Case<'a> {
     pub gate: Option<&'a Gate>,
     /// It ended before.
     pub has_ended: bool,
-    /// It was seen to go, or to come and not told yet.
+    /// What was seen of it and is not told yet.
     pub noticed: Option<Notice>,
     /// Its file among the open gates.
     pub file: Option<&'a File>,
@@ -47,6 +47,16 @@ pub struct Notice {
     pub initial: bool,
     /// The gate's name was seen to go.
     pub removed: bool,
+    /// A gate of this name was seen open and not told.
+    pub opened: bool,
+}
+
+impl Notice {
+    /// Something was seen just now.
+    #[must_use]
+    pub fn new(since: Duration, initial: bool) -> Self {
+        Self { since, initial, removed: false, opened: false }
+    }
 }
 
 /// What there is to say.
@@ -137,8 +147,9 @@ impl Case<'_> {
         let texts = record.texts().unwrap_or_default();
         let said_at = texts.resolved_at.and_then(|text| moment(text.as_str()));
         let at = said_at.unwrap_or_else(|| modified_at(&record.stamp));
+        let was_open = self.noticed.is_some_and(|notice| notice.opened);
         // Whoever writes such times cuts them to the second.
-        self.noticed.is_some() || at.as_second() >= (since - GRAIN).as_second()
+        was_open || at.as_second() >= (since - GRAIN).as_second()
     }
 }
 
