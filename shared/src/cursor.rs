@@ -101,6 +101,11 @@ impl Cursor {
         &self.path
     }
 
+    /// Names what is watched anew: a default folder may be found only after the start.
+    pub fn set_target(&mut self, target: &str) {
+        target.clone_into(&mut self.target);
+    }
+
     /// Remembers `memory`, if it differs from what is remembered. To be called after the flush.
     ///
     /// # Errors
