@@ -286,3 +286,107 @@ fn read(path: &Path, listed: Stamp, wall_ns: i128, tells: impl Fn(&Facts) -> boo
     };
     Some(File { stamp, young: stamp.is_young(wall_ns), said: Some(said) })
 }
+
+#[cfg(test)]
+mod tests {
+    use ::tests::Scene;
+    use shared::{clock, watch::Changes};
+
+    use super::*;
+
+    /// Wants everything, or nothing.
+    struct All(bool);
+
+    impl Interest for All {
+        fn reads(&self, _: &Name, _: &Stamp) -> bool {
+            self.0
+        }
+
+        fn tells(&self, _: &Name, _: &Facts) -> bool {
+            self.0
+        }
+
+        fn reads_record(&self, _: &Name) -> bool {
+            self.0
+        }
+    }
+
+    fn scene() -> Scene {
+        let scene = Scene::new();
+        for folder in ["open", "resolved"] {
+            let _ = scene.dir(&format!("human-gates/{folder}"));
+        }
+        scene.write("human-gates/open/A.json", r#"{"question":"q"}"#);
+        scene
+    }
+
+    fn quiet_pass() -> Pass {
+        Pass { now: clock::now(), changes: Changes::default(), full: false }
+    }
+
+    /// Looks once the folders' stamps are old enough to be trusted.
+    fn settle(probe: &mut Probe, scene: &Scene) {
+        ::tests::eventually("the stamps are old", || {
+            let _ = probe.look(&scene.path(), clock::now().wall, &All(true));
+            probe.last.is_some()
+        });
+    }
+
+    #[test]
+    fn what_is_not_wanted_is_not_read() {
+        let scene = scene();
+        scene.write("human-gates/resolved/B.json", "{}");
+        let wall = clock::now().wall;
+        let seen = Probe::default().look(&scene.path(), wall, &All(false));
+        let gates = seen.open.found().unwrap();
+        assert!(gates.len() == 1 && gates.values().all(|file| file.said.is_none()));
+        assert!(seen.records.found().unwrap().values().all(|record| *record == Record::Unread));
+        let seen = Probe::default().look(&scene.path(), wall, &All(true));
+        let gate = seen.open.found().unwrap().values().next().unwrap();
+        assert_eq!(gate.texts().unwrap().question.unwrap().as_str(), "q");
+        assert!(gate.young);
+        assert!(!seen.in_transaction && seen.has_dir);
+    }
+
+    #[test]
+    fn nothing_new_is_quiet() {
+        let (scene, mut probe) = (scene(), Probe::default());
+        let dir = scene.path();
+        assert!(!probe.is_quiet(&dir, &quiet_pass()), "before the first look");
+        settle(&mut probe, &scene);
+        assert!(probe.is_quiet(&dir, &quiet_pass()));
+        assert!(!probe.is_quiet(&dir, &Pass { full: true, ..quiet_pass() }));
+        let changes = Changes { overflowed: true, ..Changes::default() };
+        assert!(!probe.is_quiet(&dir, &Pass { changes, ..quiet_pass() }));
+        scene.write("human-gates/resolved/B.json", "{}");
+        assert!(!probe.is_quiet(&dir, &quiet_pass()), "a folder has another stamp");
+    }
+
+    #[test]
+    fn gates_that_can_change_unseen_are_never_quiet() {
+        for hard in [true, false] {
+            let (scene, mut probe) = (scene(), Probe::default());
+            scene.write("elsewhere", "{}");
+            let (from, to) = (scene.join("elsewhere"), scene.join("human-gates/open/B.json"));
+            if hard {
+                fs::hard_link(from, to).unwrap();
+            } else {
+                std::os::unix::fs::symlink(from, to).unwrap();
+            }
+            settle(&mut probe, &scene);
+            assert!(!probe.is_quiet(&scene.path(), &quiet_pass()));
+        }
+    }
+
+    #[test]
+    fn a_missing_folder_is_not_an_empty_one() {
+        let scene = Scene::new();
+        let seen = Probe::default().look(&scene.path(), clock::now().wall, &All(true));
+        assert_eq!((&seen.open, seen.has_dir), (&Listing::Absent, true));
+        let seen = Probe::default().look(&scene.join("x"), clock::now().wall, &All(true));
+        assert_eq!((&seen.open, seen.has_dir), (&Listing::Absent, false));
+        scene.write("human-gates", "a file");
+        let seen = Probe::default().look(&scene.path(), clock::now().wall, &All(true));
+        assert!(matches!(seen.open, Listing::Refused(_)));
+    }
+}
