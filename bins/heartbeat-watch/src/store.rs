@@ -87,9 +87,12 @@ impl Store {
         let mut list = List::default();
         let mut piece = vec![0; 32 << 10];
         loop {
-            let n = from.read(&mut piece).map_err(Refusal::Io)?;
-            let Some(read) = piece.get(..n).filter(|read| !read.is_empty()) else { break };
-            split.feed(read, |part| list.take(part))?;
+            match from.read(&mut piece) {
+                Ok(0) => break,
+                Ok(n) => split.feed(&piece[..n], |part| list.take(part))?,
+                Err(err) if err.kind() == io::ErrorKind::Interrupted => {}
+                Err(err) => return Err(Refusal::Io(err)),
+            }
         }
         let rest = String::from_utf8_lossy(split.rest());
         let rest = rest.strip_prefix('\u{feff}').unwrap_or(&rest);
