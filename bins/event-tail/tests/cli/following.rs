@@ -309,6 +309,15 @@ fn t12_a_folder_that_appears_later() {
 }
 
 #[test]
+fn t12_nothing_is_written_where_it_only_reads() {
+    let stage = Stage::with(some(1..=5));
+    let before = stage.scene.tree();
+    assert_eq!(stage.once(&["--from-start"]), some(1..=5));
+    assert_eq!(stage.start(&["--lines", "2"]).stop().lines.len(), 2);
+    assert_eq!(stage.scene.tree(), before);
+}
+
+#[test]
 fn all_of_it_by_polling_alone() {
     let stage = Stage::with(line(1));
     let mut running = stage.start(&["--poll-only", "--poll-interval", "0.05"]);
