@@ -38,6 +38,7 @@ pub struct Cursor {
     program: &'static str,
     target: String,
     version: u32,
+    flat: bool,
     saved: Vec<u8>,
     _lock: File,
 }
@@ -50,12 +51,22 @@ struct Head<'a, T> {
     memory: &'a T,
 }
 
+/// The same with the memory's keys beside ours.
+#[derive(Serialize)]
+struct FlatHead<'a, T> {
+    version: u32,
+    program: &'a str,
+    path: &'a str,
+    #[serde(flatten)]
+    memory: &'a T,
+}
+
 #[derive(Deserialize)]
 struct Read {
     version: u64,
     program: String,
     path: String,
-    memory: Box<serde_json::value::RawValue>,
+    memory: Option<Box<serde_json::value::RawValue>>,
 }
 
 impl Cursor {
@@ -89,10 +100,19 @@ impl Cursor {
             program,
             target: target.to_owned(),
             version,
+            flat: false,
             saved,
             _lock: lock,
         };
         Ok((cursor, found))
+    }
+
+    /// Keeps the memory's keys beside `version`, `program` and `path` instead of below `memory`:
+    /// for a memory that is a struct of few keys.
+    #[must_use]
+    pub fn flat(mut self) -> Self {
+        self.flat = true;
+        self
     }
 
     /// Where it is.
@@ -112,9 +132,13 @@ impl Cursor {
     ///
     /// Those of the file system; the old file is then as it was.
     pub fn save<T: Serialize>(&mut self, memory: &T) -> io::Result<()> {
-        let head =
-            Head { version: self.version, program: self.program, path: &self.target, memory };
-        let mut bytes = serde_json::to_vec(&head)?;
+        let Self { version, program, target: path, .. } = &*self;
+        let (version, program) = (*version, *program);
+        let mut bytes = if self.flat {
+            serde_json::to_vec(&FlatHead { version, program, path, memory })?
+        } else {
+            serde_json::to_vec(&Head { version, program, path, memory })?
+        };
         bytes.push(b'\n');
         if bytes != self.saved {
             replace(&self.path, &bytes)?;
@@ -145,7 +169,8 @@ fn recall<T: DeserializeOwned>(
     if head.path != target {
         return Err(format!("it remembers {}, not {target}", head.path));
     }
-    serde_json::from_str(head.memory.get()).map(Found::Known).map_err(|err| err.to_string())
+    let memory = head.memory.as_ref().map_or(bytes, |memory| memory.get().as_bytes());
+    serde_json::from_slice(memory).map(Found::Known).map_err(|err| err.to_string())
 }
 
 /// Takes `PATH.lock`, which then holds our pid.
@@ -222,6 +247,23 @@ mod tests {
         let mode =
             std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions());
         assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_flat_memory_stands_beside_the_head() {
+        #[derive(Debug, PartialEq, Serialize, Deserialize)]
+        struct Memory {
+            offset: u64,
+        }
+        let scene = tempfile::tempdir().unwrap();
+        let path = scene.path().join("cursor");
+        let open = || Cursor::open::<Memory>(&path, "event-tail", "/p", 1).unwrap();
+        let mut cursor = open().0.flat();
+        cursor.save(&Memory { offset: 7 }).unwrap();
+        drop(cursor);
+        let text = r#"{"version":1,"program":"event-tail","path":"/p","offset":7}"#;
+        assert_eq!(fs::read_to_string(&path).unwrap(), format!("{text}\n"));
+        assert_eq!(open().1, Found::Known(Memory { offset: 7 }));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What two or more of the programs need, and nothing else.
 //!
 //! Read in this order: [`exit`], [`cli`], [`clock`], [`wait`], [`watch`], [`text`], [`line`],
-//! [`health`], [`stdout`], [`session`]; then [`file`], [`folder`], [`cursor`], [`store`], [`lines`], [`run`], [`process`],
+//! [`health`], [`stdout`], [`session`]; then [`file`], [`folder`], [`cursor`], [`store`], [`lines`], [`tail`], [`run`], [`process`],
 //! [`reading`], [`service`].
 
 pub mod cli;
@@ -18,9 +18,10 @@ pub mod reading;
 pub mod run;
 pub mod service;
 pub mod session;
-mod signals;
+pub mod signals;
 pub mod stdout;
 pub mod store;
+pub mod tail;
 pub mod text;
 pub mod wait;
 pub mod watch;

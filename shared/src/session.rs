@@ -17,7 +17,7 @@ use crate::{
     service::Service,
     stdout::Stdout,
     wait::{Stop, Waiter, Wake},
-    watch::{self, Changes, Watch},
+    watch::{self, Change, Changes, Watch},
 };
 
 /// On how many sweeps everything is read again, whatever the stamps say.
@@ -184,6 +184,13 @@ impl Session {
         Ok(Pass { now, changes, full })
     }
 
+    /// What went by since the pass began, all that happened before this call: for a look that has
+    /// to know what came before what it sees.
+    #[must_use]
+    pub fn catch_up(&mut self) -> Vec<Change> {
+        self.watch.catch_up()
+    }
+
     /// Tells `health`, then `events`, each in one line, and flushes. Break: nobody listens or we
     /// are asked to stop, so that what was told here must not be remembered.
     ///
@@ -277,6 +284,17 @@ impl Session {
         self.sleep(due, now.monotonic + rest)
     }
 
+    /// Ends a run that has nothing left to watch, after a whole look.
+    ///
+    /// # Errors
+    ///
+    /// Those of stdout.
+    pub fn finish(&mut self, reason: &str, ended: Ended) -> Result<Ended, Error> {
+        let now = clock::now();
+        self.complete(&now)?;
+        self.announce_end(reason, ended, &now)
+    }
+
     fn sleep(
         &mut self,
         due: Option<Duration>,
@@ -311,16 +329,7 @@ impl Session {
     /// What `--once`, `--wait` and the manager want to know of a look.
     fn judge(&mut self, look: Look, now: &Now) -> Result<Option<Ended>, Error> {
         if look == Look::Whole {
-            let recovered = self.reasons.recover("watch_overflow", now);
-            self.say_health(now, recovered)?;
-            if !self.armed {
-                self.armed = true;
-                self.service.ready();
-                if self.announces() {
-                    let armed = Health::armed(&self.speaker.subject, self.program.not_covered, now);
-                    self.say_health(now, Some(armed))?;
-                }
-            }
+            self.complete(now)?;
         }
         if self.running.once && look != Look::Settling {
             let ended = if look == Look::Whole { Ended::Done } else { Ended::Incomplete };
@@ -330,6 +339,21 @@ impl Session {
             return self.announce_end("result", Ended::Done, now).map(Some);
         }
         Ok(self.out.stop().map(|_| Ended::Done))
+    }
+
+    /// Everything was seen.
+    fn complete(&mut self, now: &Now) -> Result<(), Error> {
+        let recovered = self.reasons.recover("watch_overflow", now);
+        self.say_health(now, recovered)?;
+        if !self.armed {
+            self.armed = true;
+            self.service.ready();
+            if self.announces() {
+                let armed = Health::armed(&self.speaker.subject, self.program.not_covered, now);
+                self.say_health(now, Some(armed))?;
+            }
+        }
+        Ok(())
     }
 
     fn next_timer(&self) -> Option<Duration> {

@@ -139,6 +139,22 @@ impl Watch {
         std::mem::take(&mut lock(&self.queue).changes)
     }
 
+    /// What went by since the last call, all that happened before this one: what the system has
+    /// told and our thread has not filed yet is waited for. An overflow is left for
+    /// [`Watch::take`].
+    #[must_use]
+    pub fn catch_up(&mut self) -> Vec<Change> {
+        if let Some(watcher) = &mut self.watcher {
+            // Its thread answers after it has filed what the system told before it was asked,
+            // unless it is just answering: so it gets the time to go round, and is asked twice.
+            for _ in 0..2 {
+                std::thread::yield_now();
+                let _ = watcher.configure(notify::Config::default());
+            }
+        }
+        std::mem::take(&mut lock(&self.queue).changes.list)
+    }
+
     fn rearm(&mut self, folders: &[PathBuf]) -> Result<(), String> {
         let lost = {
             let mut queue = lock(&self.queue);
@@ -400,6 +416,18 @@ mod tests {
         }
         let renamed = Change::Renamed { from: y.clone(), to: z.clone() };
         assert_eq!(list, [Change::Removed(x), Change::Removed(y), Change::Touched(z), renamed]);
+    }
+
+    #[test]
+    fn what_happened_before_the_call_is_known_after_it() {
+        let mut scene = Scene::new("a");
+        fs::create_dir(&scene.folder).unwrap();
+        scene.arm();
+        for round in 0..200 {
+            let path = scene.folder.join(format!("x{round}"));
+            touch(&path);
+            assert!(scene.watch.catch_up().contains(&Change::Touched(path)), "{round}");
+        }
     }
 
     #[test]
