@@ -114,11 +114,12 @@ impl Run<'_> {
                 ControlFlow::Break(stop) => return self.stop(stop),
                 ControlFlow::Continue(looked) => looked,
             };
-            if let Some(ended) = self.judge(&looked, &desk)? {
-                return Ok(ended);
-            }
+            let ended = self.judge(&looked, &desk)?;
             if std::mem::take(&mut is_first) {
                 desk.bury();
+            }
+            if let Some(ended) = ended {
+                return Ok(ended);
             }
             if let Some(ended) = self.pause(&looked, began)? {
                 return Ok(ended);

@@ -2,6 +2,8 @@
 
 #[path = "cli/desk.rs"]
 mod desk;
+#[path = "cli/faults.rs"]
+mod faults;
 #[path = "cli/grammar.rs"]
 mod grammar;
 #[path = "cli/stories.rs"]

@@ -29,7 +29,7 @@ impl Desk {
                     return Ok(());
                 }
                 Place::File { path, file, stamp } => {
-                    let key = self.adopt(given, &path, &file, &stamp);
+                    let key = self.adopt(given, &path, &file, &stamp, look)?;
                     if self.look_at_file(&key, given, &file, &stamp, look)? {
                         look.visited.push(stamp.file);
                         return Ok(());
@@ -56,6 +56,7 @@ impl Desk {
         look: &mut Look<'_>,
     ) -> Step {
         let key = self.key_of_missing(given, path);
+        self.note_spelling(&key, given);
         let Some(board) = self.boards.get_mut(&key) else { return Ok(()) };
         if trouble == Trouble::TemporarilyAbsent {
             let now = memory::saturate(look.now.wall.as_nanosecond());
@@ -115,20 +116,32 @@ impl Desk {
 
     /// Finds the memory of the board at `path`: its own, that of the same file under another
     /// path, that of the board to which the link led before; else a new one.
-    fn adopt(&mut self, given: &Path, path: &Path, file: &File, stamp: &Stamp) -> String {
+    fn adopt(
+        &mut self,
+        given: &Path,
+        path: &Path,
+        file: &File,
+        stamp: &Stamp,
+        look: &mut Look<'_>,
+    ) -> Step<String> {
         let key = memory::key(path);
         if !self.boards.contains_key(&key) {
-            let memory = match self.moved(file, stamp) {
-                Some(old) => self.follow(&old, path, stamp),
-                None => match self.key_by_spelling(given) {
-                    Some(old) => self.relink(&old, given, path),
-                    None => Memory::of(path, self.manner.names.route(), self.manner.names.list()),
-                },
+            let memory = if let Some(old) = self.moved(file, stamp) {
+                self.follow(&old, stamp, look)?
+            } else if let Some(old) = self.key_by_spelling(given) {
+                self.relink(&old, given, look)?
+            } else {
+                None
             };
+            let names = &self.manner.names;
+            let mut memory =
+                memory.unwrap_or_else(|| Memory::of(path, names.route(), names.list()));
+            path.clone_into(&mut memory.path);
+            memory.spellings.clear();
             self.boards.insert(key.clone(), Board::new(memory, None));
         }
         self.note_spelling(&key, given);
-        key
+        Ok(key)
     }
 
     /// The board that was read from this very file.
@@ -155,36 +168,40 @@ impl Desk {
     }
 
     /// The memory of `old` for a file that is the same under another path.
-    fn follow(&mut self, old: &str, path: &Path, stamp: &Stamp) -> Memory {
-        let Some(board) = self.boards.get(old) else {
-            return Memory::of(path, self.manner.names.route(), self.manner.names.list());
-        };
-        let mut memory = board.memory.clone();
-        let still = matches!(place::open(&memory.path), Place::File { stamp: now, .. } if now.file == stamp.file);
-        if !still {
-            self.boards.remove(old);
-            let _ = self.shelf.remove(old);
+    fn follow(&mut self, old: &str, stamp: &Stamp, look: &mut Look<'_>) -> Step<Option<Memory>> {
+        let path = self.boards.get(old).map(|board| board.memory.path.clone());
+        let is_there = path.is_some_and(|path| {
+            matches!(place::open(&path), Place::File { stamp: now, .. } if now.file == stamp.file)
+        });
+        if is_there {
+            return Ok(self.boards.get(old).map(|board| board.memory.clone()));
         }
-        path.clone_into(&mut memory.path);
-        memory.spellings.clear();
-        memory
+        self.forget(old, look)
     }
 
     /// The memory of `old`, to which the link `given` led before.
-    fn relink(&mut self, old: &str, given: &Path, path: &Path) -> Memory {
-        let Some(board) = self.boards.get_mut(old) else {
-            return Memory::of(path, self.manner.names.route(), self.manner.names.list());
-        };
-        let mut memory = board.memory.clone();
-        board.memory.spellings.remove(given);
-        if board.memory.has_baseline() {
-            self.dirty.insert(old.to_owned());
-        } else {
-            self.boards.remove(old);
-            let _ = self.shelf.remove(old);
+    fn relink(&mut self, old: &str, given: &Path, look: &mut Look<'_>) -> Step<Option<Memory>> {
+        let Some(board) = self.boards.get_mut(old) else { return Ok(None) };
+        if !board.memory.has_baseline() {
+            return self.forget(old, look);
         }
-        path.clone_into(&mut memory.path);
-        memory.spellings.clear();
-        memory
+        board.memory.spellings.remove(given);
+        self.dirty.insert(old.to_owned());
+        let mut memory = board.memory.clone();
+        // What was said of the other board stays said of that.
+        memory.raised.clear();
+        Ok(Some(memory))
+    }
+
+    /// Takes the memory of a board that is no more, after taking back what was said of it.
+    fn forget(&mut self, old: &str, look: &mut Look<'_>) -> Step<Option<Memory>> {
+        let raised = self.boards.get(old).map(|board| board.memory.raised.clone());
+        for trouble in raised.unwrap_or_default() {
+            self.settle(old, trouble, None, look)?;
+        }
+        // A file that stays is read at the next start, and does no harm.
+        let _ = self.shelf.remove(old);
+        self.dirty.remove(old);
+        Ok(self.boards.remove(old).map(|board| board.memory))
     }
 }
