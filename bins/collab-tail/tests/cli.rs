@@ -1,5 +1,7 @@
 //! Black-box tests: the real program, real files, real signals.
 
+#[path = "cli/compat.rs"]
+mod compat;
 #[path = "cli/desk.rs"]
 mod desk;
 #[path = "cli/faults.rs"]

@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::{BufRead as _, BufReader},
     os::unix::{fs::PermissionsExt as _, net::UnixListener, process::CommandExt as _},
     path::PathBuf,
     process::Stdio,
@@ -181,15 +182,15 @@ fn f04_after_a_short_write_the_rest_of_the_line_comes_first() {
 fn f05_what_came_after_the_reader_left_is_told_at_the_next_start() {
     let desk = Desk::new();
     desk.write("b", "");
-    let mut running = ready(&desk, &["@lead", "b", "--no-announce"]);
+    let mut child = desk.command(&["@lead", "b"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut reader = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut next = || serde_json::from_str::<Value>(&reader.next().unwrap().unwrap()).unwrap();
+    assert_eq!(next()["event"], "monitor_armed");
     desk.append("b", h("1") + &h("2"));
     for what in ["1", "2"] {
-        assert_eq!(running.event("collab_mail")["text"], line(what));
+        assert_eq!(next()["text"], line(what));
     }
-    let mut command = desk.command(&["@lead", "b", "--no-announce"]);
-    drop(running);
-    let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
-    drop(child.stdout.take());
+    drop(reader);
     assert_eq!(child.wait().unwrap().code(), Some(0));
     desk.append("b", h("3") + &h("4") + &h("5"));
     assert_eq!(desk.look_b().mail(), ["3", "4", "5"].map(line));
