@@ -6,7 +6,11 @@ mod compat;
 mod desk;
 #[path = "cli/faults.rs"]
 mod faults;
+#[path = "cli/field.rs"]
+mod field;
 #[path = "cli/grammar.rs"]
 mod grammar;
+#[path = "cli/running.rs"]
+mod running;
 #[path = "cli/stories.rs"]
 mod stories;

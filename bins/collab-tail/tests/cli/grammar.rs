@@ -216,3 +216,52 @@ fn agree(desk: &Desk, what: &str, have: &[Value], want: &Value) -> Result<(), St
         have.len() == want.len() && have.iter().zip(want).all(|(have, want)| fits(have, want));
     agrees.then_some(()).ok_or_else(|| format!("{what}: {have:?}, not {want:?}"))
 }
+
+/// All the texts of the probes that close their fences, each in a block of its own.
+fn long_board() -> String {
+    let cases = data("collab-grammar.json");
+    let probes = cases["probes"].as_array().unwrap().iter();
+    let plain = probes.filter(|case| case["kind"] != "fence");
+    plain.map(|case| format!("{}\n## n\n", case["board"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn however_a_board_is_cut_into_appends_it_says_the_same() {
+    let board = long_board();
+    for mode in MODES {
+        let told = |cuts: &[usize]| {
+            let desk = Desk::new();
+            let (args, boards) = (["@lead".to_owned()], ["b".to_owned()]);
+            desk.write("b", "");
+            look(&desk, &args, mode, "emit", &boards);
+            let mut found: Vec<(String, String, bool)> = Vec::new();
+            for cut in cuts.windows(2) {
+                desk.append("b", &board.as_bytes()[cut[0]..cut[1]]);
+                let look = look(&desk, &args, mode, "emit", &boards);
+                assert_eq!(look.code, Some(0), "{look:?}");
+                found.extend(look.lines.iter().map(|line| {
+                    let word = |key: &str| line[key].as_str().unwrap().to_owned();
+                    let heading = line["heading"] == true;
+                    // A heading may be told before a signature of its block comes.
+                    (word("hash"), if heading { String::new() } else { word("event") }, heading)
+                }));
+            }
+            found.sort();
+            found
+        };
+        let mut noise = 2_463_534_242_u32;
+        let mut cuts: Vec<usize> = (0..60)
+            .map(|_| {
+                noise ^= noise << 13;
+                noise ^= noise >> 17;
+                noise ^= noise << 5;
+                noise as usize % board.len()
+            })
+            .collect();
+        cuts.extend([0, board.len()]);
+        cuts.sort_unstable();
+        let whole = told(&[0, board.len()]);
+        assert!(whole.len() > 20);
+        assert_eq!(whole, told(&cuts), "{mode}");
+    }
+}
