@@ -21,6 +21,7 @@ pub mod session;
 pub mod signals;
 pub mod stdout;
 pub mod store;
+mod sweep;
 pub mod tail;
 pub mod text;
 pub mod wait;

@@ -14,16 +14,11 @@ use crate::{
     exit::{self, Ended, Error, Reason},
     health::{Health, Reasons},
     line::{Event, Speaker},
-    service::Service,
     stdout::Stdout,
+    sweep::Sweep,
     wait::{Stop, Waiter, Wake},
     watch::{self, Change, Changes, Watch},
 };
-
-/// On how many sweeps everything is read again, whatever the stamps say.
-const FULL_SWEEP: u32 = 6;
-/// The floor sweep where the kernel doesn't tell of what others change.
-const REMOTE_SWEEP: Duration = Duration::from_secs(2);
 
 /// What a program is, apart from its flags.
 #[derive(Debug, Clone, Copy)]
@@ -87,7 +82,6 @@ pub struct Session {
     waiter: Waiter,
     watch: Watch,
     out: Stdout,
-    service: Service,
     reasons: Reasons,
     started: Duration,
     spoke: Duration,
@@ -95,16 +89,6 @@ pub struct Session {
     pass_began: Duration,
     had_news: bool,
     armed: bool,
-}
-
-/// When to look though nothing is known to have changed.
-#[derive(Debug, Clone, Copy)]
-struct Sweep {
-    interval: Option<Duration>,
-    due: Option<Duration>,
-    count: u32,
-    full: bool,
-    remote: bool,
 }
 
 impl Session {
@@ -115,7 +99,6 @@ impl Session {
         waiter.end_by(limits.min().map(|limit| now + limit));
         let watch = Watch::new(waiter.bell()?, running.poll_only);
         let source = running.source.clone().unwrap_or_else(|| program.name.to_owned());
-        let sweep = Sweep { interval: None, due: None, count: 0, full: true, remote: false };
         Ok(Self {
             program,
             running: running.clone(),
@@ -123,11 +106,10 @@ impl Session {
             waiter,
             watch,
             out: Stdout::default(),
-            service: Service::from_env(),
             reasons: Reasons::default(),
             started: now,
             spoke: now,
-            sweep,
+            sweep: Sweep::default(),
             pass_began: now,
             had_news: false,
             armed: false,
@@ -141,8 +123,7 @@ impl Session {
 
     /// Makes [`Session::pause`] end at least every `interval`.
     pub fn sweep_every(&mut self, interval: Duration) {
-        self.sweep.interval = Some(interval);
-        self.sweep.due = Some(clock::monotonic() + interval);
+        self.sweep.every(interval, clock::monotonic());
     }
 
     /// For those who wait elsewhere, for a child to end.
@@ -169,7 +150,7 @@ impl Session {
         if !self.running.once {
             self.watch.arm(folders, now.monotonic);
         }
-        self.mind_remote(folders);
+        self.mind_remote(folders, &now);
         let changes = self.watch.take();
         let refusal = self.watch.refusal().map(ToOwned::to_owned);
         let limit = match refusal {
@@ -180,7 +161,7 @@ impl Session {
             self.reasons.degrade("watch_overflow", "changes came too fast", Duration::ZERO, &now)
         });
         self.say_health(&now, limit.into_iter().chain(overflow.flatten()))?;
-        let full = self.sweep.full || changes.overflowed || self.watch.is_polling();
+        let full = self.sweep.is_full() || changes.overflowed || self.watch.is_polling();
         Ok(Pass { now, changes, full })
     }
 
@@ -210,7 +191,7 @@ impl Session {
             self.say(now, event)?;
             self.had_news = true;
         }
-        self.flush(now)
+        self.flush()
     }
 
     /// Tells lines that are whole already: those of others, or readings.
@@ -228,7 +209,7 @@ impl Session {
             self.spoke = now.monotonic;
             self.had_news = true;
         }
-        self.flush(now)
+        self.flush()
     }
 
     /// The envelope's view of who speaks.
@@ -275,9 +256,9 @@ impl Session {
         if let Some(ended) = self.judge(look, &now)? {
             return Ok(ControlFlow::Break(ended));
         }
-        self.service.watchdog();
-        if self.sweep.full && look != Look::Settling {
-            self.sweep.full = false;
+        self.waiter.service().watchdog();
+        if look != Look::Settling {
+            self.sweep.looked();
         }
         // A storm of changes costs a third of a core at worst.
         let rest = (now.monotonic.saturating_sub(self.pass_began) * 2).min(Duration::from_secs(1));
@@ -304,7 +285,7 @@ impl Session {
         loop {
             let look = rung.then_some(rested);
             let deadline =
-                [look, due, self.sweep.due, self.next_timer()].into_iter().flatten().min();
+                [look, due, self.sweep.due(), self.next_timer()].into_iter().flatten().min();
             let wake = self.waiter.wait(deadline, None).map_err(Error::on("wait"))?;
             let now = clock::now();
             match wake {
@@ -316,11 +297,8 @@ impl Session {
                 return Ok(ControlFlow::Break(ended));
             }
             let passed = |at: Option<Duration>| at.is_some_and(|at| at <= now.monotonic);
-            if passed(self.sweep.due) {
-                self.swept(now.monotonic);
-                return Ok(ControlFlow::Continue(()));
-            }
-            if passed(due) || (rung && rested <= now.monotonic) {
+            let is_swept = self.sweep.passes(now.monotonic);
+            if is_swept || passed(due) || (rung && rested <= now.monotonic) {
                 return Ok(ControlFlow::Continue(()));
             }
         }
@@ -347,7 +325,7 @@ impl Session {
         self.say_health(now, recovered)?;
         if !self.armed {
             self.armed = true;
-            self.service.ready();
+            self.waiter.service().ready();
             if self.announces() {
                 let armed = Health::armed(&self.speaker.subject, self.program.not_covered, now);
                 self.say_health(now, Some(armed))?;
@@ -362,7 +340,7 @@ impl Session {
             since_start(self.running.wait),
             since_start(self.running.max_runtime),
             self.running.alive.map(|after| self.spoke + after),
-            self.service.watchdog_interval().map(|every| clock::monotonic() + every),
+            self.waiter.service().watchdog_interval().map(|every| clock::monotonic() + every),
         ]
         .into_iter()
         .flatten()
@@ -371,7 +349,7 @@ impl Session {
 
     /// Does what is due by the flags; `Some` when that is to end.
     fn run_timers(&mut self, now: &Now) -> Result<Option<Ended>, Error> {
-        self.service.watchdog();
+        self.waiter.service().watchdog();
         let ran = now.monotonic.saturating_sub(self.started);
         if self.running.wait.is_some_and(|limit| ran >= limit) {
             return self.announce_end("wait", Ended::NoResult, now).map(Some);
@@ -388,23 +366,11 @@ impl Session {
         Ok(None)
     }
 
-    fn swept(&mut self, now: Duration) {
-        let interval = self
-            .sweep
-            .interval
-            .map(|interval| if self.sweep.remote { interval.min(REMOTE_SWEEP) } else { interval });
-        self.sweep.due = interval.map(|interval| now + interval);
-        self.sweep.count = self.sweep.count.wrapping_add(1);
-        self.sweep.full |= self.sweep.count.is_multiple_of(FULL_SWEEP);
-    }
-
-    fn mind_remote(&mut self, folders: &[PathBuf]) {
+    fn mind_remote(&mut self, folders: &[PathBuf], now: &Now) {
         let far = folders.iter().find(|folder| watch::is_remote(folder).unwrap_or(false));
-        let Some(far) = far.filter(|_| !self.sweep.remote) else { return };
-        self.sweep.remote = true;
-        self.sweep.due = self.sweep.due.map(|due| due.min(clock::monotonic() + REMOTE_SWEEP));
-        let message =
-            format!("{} is on a file system that others change: looking every 2 s", far.display());
+        let Some(far) = far.filter(|_| self.sweep.is_remote(now.monotonic)) else { return };
+        let far = far.display();
+        let message = format!("{far} is on a file system that others change: looking every 2 s");
         exit::warn(self.program.name, &message);
     }
 
@@ -455,7 +421,7 @@ impl Session {
         Ok(())
     }
 
-    fn flush(&mut self, _now: &Now) -> Result<ControlFlow<Ended>, Error> {
+    fn flush(&mut self) -> Result<ControlFlow<Ended>, Error> {
         self.out.flush(&self.waiter).map_err(unwritable)?;
         Ok(match self.out.stop() {
             Some(_) => ControlFlow::Break(Ended::Done),

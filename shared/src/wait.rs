@@ -173,7 +173,8 @@ impl Waiter {
         let mut fds = if patience.is_none() { self.stops() } else { Vec::new() };
         let stops = fds.len();
         fds.push(PollFd::new(STDOUT, PollFlags::POLLOUT));
-        let due = patience.map(|patience| clock::monotonic() + patience);
+        // A reader that takes nothing holds up neither the end of the run nor a stop.
+        let due = patience.map(|patience| clock::monotonic() + patience).or(self.end);
         if !polled(&mut fds, due)? {
             return Ok(Some(Stop::Signal));
         }
