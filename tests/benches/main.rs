@@ -7,6 +7,7 @@
 mod cost;
 mod latency;
 mod measure;
+mod supervise;
 mod throughput;
 
 use measure::Table;
@@ -14,13 +15,14 @@ use measure::Table;
 type Measure = fn(&mut Table);
 
 fn main() {
-    let subjects: [(&str, Measure); 8] = [
+    let subjects: [(&str, Measure); 9] = [
         ("start", cost::start_up),
         ("stop", cost::stop),
         ("idle", cost::idle),
         ("latency", latency::changes),
         ("stores", latency::stores),
         ("divergence", cost::divergence),
+        ("supervise", supervise::supervise),
         ("tail", throughput::event_tail),
         ("classify", throughput::classify),
     ];
