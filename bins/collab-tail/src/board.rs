@@ -9,12 +9,12 @@ use shared::file::Stamp;
 use crate::{
     block::{Post, Told},
     content::{Content, Scan},
-    event::Trouble,
     hash::{Hash, unhex},
     line,
     memory::{Count, Memory},
     names::Names,
     parser::{Occurrences, Parser, State},
+    trouble::Trouble,
 };
 
 /// How long a last line without newline has to stand to count as one.

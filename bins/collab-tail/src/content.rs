@@ -141,7 +141,9 @@ impl Content {
                 found.last = Ends::of(chunk);
             }
             let skip = usize::try_from(from.saturating_sub(offset)).unwrap_or(length).min(length);
-            each(offset + skip as u64, &chunk[skip..]);
+            if skip < length {
+                each(offset + skip as u64, &chunk[skip..]);
+            }
             offset += length as u64;
         }
         Ok(Scan::Same(found))

@@ -71,8 +71,11 @@ pub fn may_matter(line: &[u8], route: Route) -> bool {
         return true;
     }
     let has = |word: &[u8]| memchr::memmem::find(line, word).is_some();
-    route == Route::Bounded
-        && (memchr::memchr2(b'@', b'`', line).is_some() || has(b"DONE") || has(b"BLOCKED"))
+    let has_status = || {
+        // Capitals are rare, and two of them are found faster than two words.
+        memchr::memchr2(b'D', b'B', line).is_some() && (has(b"DONE") || has(b"BLOCKED"))
+    };
+    route == Route::Bounded && (memchr::memchr2(b'@', b'`', line).is_some() || has_status())
 }
 
 /// Reads a line (see [`plain`]) of a kind that isn't nothing. `of_worker`: it stands in the block

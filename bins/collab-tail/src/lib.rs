@@ -4,7 +4,7 @@
 //! From bytes to events: [`line`](mod@line), [`prose`], [`names`], [`grammar`], [`block`],
 //! [`parser`] know the grammar and do no IO. [`content`], [`memory`], [`seen`] and [`import`] are
 //! what is remembered; [`place`] and [`board`] read; [`desk`] decides what is told, and
-//! [`voice`] says it ([`event`], [`record`]). [`run`] is the program.
+//! [`voice`] says it ([`event`], [`trouble`], [`record`]). [`run`] is the program.
 
 pub mod args;
 pub mod block;
@@ -26,4 +26,5 @@ pub mod prose;
 pub mod record;
 pub mod run;
 pub mod seen;
+pub mod trouble;
 pub mod voice;

@@ -35,13 +35,16 @@ impl Line<'_> {
     /// where that is [`Line::hash`], or where the line is too long for it.
     #[must_use]
     pub fn raw_hash(&self) -> Option<Hash> {
-        if self.long.is_some() {
+        let is_clean = || {
+            let text = decode(self.head);
+            matches!(text, Cow::Borrowed(_)) && matches!(clean(&text), Cow::Borrowed(_))
+        };
+        if self.long.is_some() || (self.returns == 0 && is_clean()) {
             return None;
         }
         let mut raw: Vec<u8> = self.head.iter().copied().filter(|byte| *byte != 0).collect();
         raw.resize(raw.len() + self.returns, b'\r');
-        let hash = Hash::of(&[&raw, b"\n"]);
-        (hash != self.hash()).then_some(hash)
+        Some(Hash::of(&[&raw, b"\n"]))
     }
 }
 

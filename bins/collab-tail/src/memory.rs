@@ -16,10 +16,10 @@ use shared::{
 
 use crate::{
     content::Content,
-    event::Trouble,
     hash::{Hash, hex},
     names::Route,
     parser::State,
+    trouble::Trouble,
 };
 
 /// The version of the files that this program writes and reads.

@@ -16,13 +16,14 @@ use crate::{
     args::{Args, MOST_ALIASES, Repeats},
     board::Manner,
     desk::{Desk, Wishes},
-    event::{Trouble, Warning, shown},
+    event::shown,
     import::Import,
     lock,
     memory::Shelf,
     names::Names,
     run::NAME,
     seen::{Lost, Seen},
+    trouble::{Trouble, Warning},
 };
 
 /// What is taken for the life of the process.

@@ -10,7 +10,7 @@ use std::{
 
 use shared::file::{self, Stamp, Unread};
 
-use crate::event::Trouble;
+use crate::trouble::Trouble;
 
 /// The most links that are followed.
 const MOST_LINKS: usize = 40;

@@ -61,9 +61,9 @@ fn line(record: &str) -> String {
 mod tests {
     use super::*;
     use crate::{
-        event::{Shrunk, Trouble, Warning},
         grammar::Via,
         hash::Hash,
+        trouble::{Shrunk, Trouble, Warning},
     };
 
     fn mail(text: &str) -> Told {

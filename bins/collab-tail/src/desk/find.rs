@@ -11,9 +11,10 @@ use super::{
 use crate::{
     board::Board,
     content::Scan,
-    event::{Trouble, shown},
+    event::shown,
     memory::{self, Memory},
     place::{self, Place},
+    trouble::Trouble,
 };
 
 impl Desk {

@@ -13,11 +13,14 @@ use super::{
     look::{Look, Step},
 };
 use crate::{
-    event::{Told, Trouble, Warning, shown},
+    event::{Told, shown},
+    grammar,
     hash::Hash,
-    line::Assembly,
+    line::{Assembly, Line},
     memory::Shelf,
+    names::Route,
     place::{self, Place},
+    trouble::{Trouble, Warning},
 };
 
 /// How many records there have to be until the dead among them matter.
@@ -124,19 +127,27 @@ impl Desk {
                 return Err(io::Error::other("a board is gone"));
             };
             let mut counts: HashMap<Hash, u32> = HashMap::new();
-            each_line(file, |hash, raw| {
+            each_line(file, |line| {
+                let hash = line.hash();
                 let count = counts.entry(hash).or_default();
                 *count += 1;
-                let repeat = super::record_of(&hash, *count);
-                let records = [Some(repeat), raw].into_iter().flatten();
-                alive.extend(records.filter(|record| self.seen.contains(record)));
+                let raw = self.seen.is_imported().then(|| line.raw_hash()).flatten();
+                let records = [Some(hash), Some(super::record_of(&hash, *count)), raw];
+                let known = |record: &Hash| self.seen.contains(record);
+                alive.extend(records.into_iter().flatten().filter(known));
             })?;
         }
         Ok(alive)
     }
 }
 
-fn each_line(mut file: File, mut each: impl FnMut(Hash, Option<Hash>)) -> io::Result<()> {
+/// Hands over each line that could be addressed to anybody, whether it is prose or not.
+fn each_line(mut file: File, mut each: impl FnMut(&Line<'_>)) -> io::Result<()> {
+    let mut feed = |line: &Line<'_>| {
+        if grammar::may_matter(line.head, Route::Bounded) {
+            each(line);
+        }
+    };
     let mut assembly = Assembly::default();
     let mut chunk = vec![0; 65_536];
     loop {
@@ -144,10 +155,10 @@ fn each_line(mut file: File, mut each: impl FnMut(Hash, Option<Hash>)) -> io::Re
         if n == 0 {
             break;
         }
-        assembly.feed(&chunk[..n], |line| each(line.hash(), line.raw_hash()));
+        assembly.feed(&chunk[..n], &mut feed);
     }
     if let Some(line) = assembly.last() {
-        each(line.hash(), line.raw_hash());
+        feed(&line);
     }
     Ok(())
 }

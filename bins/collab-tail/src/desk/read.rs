@@ -12,9 +12,9 @@ use super::{
 use crate::{
     board::{self, Board, Outcome, Reading, Silence},
     content::Scan,
-    event::{How, Trouble},
     memory::Memory,
     place,
+    trouble::{How, Trouble},
 };
 
 /// How long a board has to be smaller to have shrunk: editors empty a file before they fill it.

@@ -13,10 +13,11 @@ use super::{
 use crate::{
     block::{self, Post},
     board::{self, Reading},
-    event::{Addressed, Rewritten, Shrunk, Told, Trouble, Warning, shown},
+    event::{Addressed, Told, shown},
     grammar::{self, Via},
     hash::Hash,
     line,
+    trouble::{Rewritten, Shrunk, Trouble, Warning},
 };
 
 /// How long a board has to stand with an open fence until that is said while a watch runs.

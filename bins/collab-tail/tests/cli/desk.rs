@@ -2,12 +2,13 @@
 
 use std::{
     fs::File,
+    path::PathBuf,
     process::Command,
     time::{Duration, SystemTime},
 };
 
 use serde_json::Value;
-use tests::{Scene, command, lines};
+use tests::{Running, Scene, command, lines};
 
 /// Boards in `boards/`, the store in `store/`.
 pub(crate) struct Desk {
@@ -111,4 +112,25 @@ impl Look {
     pub(crate) fn is_silent(&self) -> bool {
         self.code == Some(0) && self.lines.is_empty() && self.stderr.is_empty()
     }
+}
+
+/// The same, as it is printed.
+pub(crate) fn line(what: &str) -> String {
+    h(what).trim_end().to_owned()
+}
+
+/// The `id` of each mail.
+pub(crate) fn ids(lines: &[Value]) -> Vec<String> {
+    let mail = lines.iter().filter(|line| line["event"] == "collab_mail");
+    mail.map(|line| line["id"].as_str().unwrap().to_owned()).collect()
+}
+
+/// A path in the listener's folder.
+pub(crate) fn store(desk: &Desk, name: &str) -> PathBuf {
+    desk.scene.join(format!("store/collab-tail/lead/{name}"))
+}
+
+/// A watch that is ready.
+pub(crate) fn ready(desk: &Desk, args: &[&str]) -> Running {
+    Running::ready(&desk.scene, &mut desk.command(args))
 }

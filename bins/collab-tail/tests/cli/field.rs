@@ -4,11 +4,7 @@ use std::time::Duration;
 
 use tests::{Running, pause};
 
-use crate::desk::{Desk, h};
-
-fn line(what: &str) -> String {
-    h(what).trim_end().to_owned()
-}
+use crate::desk::{Desk, h, line};
 
 #[test]
 fn ct_01_a_quoted_example_starts_no_work() {

@@ -222,7 +222,8 @@ fn long_board() -> String {
     let cases = data("collab-grammar.json");
     let probes = cases["probes"].as_array().unwrap().iter();
     let plain = probes.filter(|case| case["kind"] != "fence");
-    plain.map(|case| format!("{}\n## n\n", case["board"].as_str().unwrap())).collect()
+    let texts: Vec<&str> = plain.map(|case| case["board"].as_str().unwrap()).collect();
+    texts.join("\n## n\n") + "\n"
 }
 
 #[test]

@@ -2,11 +2,7 @@
 
 use tests::{Manager, Running};
 
-use crate::desk::{Desk, h};
-
-fn line(what: &str) -> String {
-    h(what).trim_end().to_owned()
-}
+use crate::desk::{Desk, h, line};
 
 fn code(desk: &Desk, args: &[&str]) -> (Option<i32>, String, String) {
     let out = desk.command(args).output().unwrap();
