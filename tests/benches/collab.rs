@@ -141,7 +141,7 @@ fn block(table: &mut Table) {
         scene.append("b.md", text);
         (0..10_000).for_each(|_| drop(running.raw()));
     });
-    drop(running);
+    assert_eq!(running.stop().code, Some(0));
     let seen = fs::metadata(scene.join("store/collab-tail/lead/seen")).unwrap().len();
     let shown = format!("{}, {} bytes a record", ms(took), seen / 10_000);
     table.row("collab-tail: 10,000 lines for us appended at once", &shown, "", "", "< 1 s, 65");

@@ -39,6 +39,9 @@ pub struct Board {
     pub changed_at: Duration,
     /// The same.
     pub changing: Option<Stamp>,
+    /// The state of the file whose change was told: a look that was cut short doesn't tell it
+    /// again.
+    pub change_told: Option<Stamp>,
     /// Since when it is seen to be smaller.
     pub smaller_since: Option<Duration>,
     /// A part of it wasn't compared after its last change.
@@ -107,6 +110,7 @@ impl Board {
             fence: None,
             changed_at: Duration::ZERO,
             changing: None,
+            change_told: None,
             smaller_since: None,
             is_compare_due: false,
             compared_at: None,

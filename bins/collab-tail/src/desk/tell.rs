@@ -37,6 +37,7 @@ impl Desk {
         let (file, new_bytes) = (shown(&board.memory.path), stamp.size);
         let event = match *change {
             Change::None => return Ok(()),
+            _ if board.change_told == Some(*stamp) => return Ok(()),
             Change::Shrunk { old, rewritten } => Told::FileShrunk(Shrunk {
                 file,
                 old_bytes: old,
@@ -56,6 +57,7 @@ impl Desk {
         };
         look.tell(&event, None)?;
         board.memory.count(event.name());
+        board.change_told = Some(*stamp);
         Ok(())
     }
 
