@@ -32,13 +32,15 @@ fn stderr_of(child: Child) -> (Option<i32>, String) {
 fn a_reader_of_one_line_ends_the_whole_pipeline_in_silence() {
     let scene = Scene::new();
     journal(&scene, 10_000);
-    let mut source = tail(&scene);
-    let mut source = source.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut filter = built("classify");
-    filter.stdin(source.stdout.take().unwrap()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut filter = filter.spawn().unwrap();
-    let mut head = command("head");
-    let out = head.arg("-1").stdin(filter.stdout.take().unwrap()).output().unwrap();
+    // A command that is kept keeps the pipes it was given: each is dropped when it has started.
+    let mut source = tail(&scene).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut filter = built("classify")
+        .stdin(source.stdout.take().unwrap())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let out = command("head").arg("-1").stdin(filter.stdout.take().unwrap()).output().unwrap();
     assert_eq!(lines(&out.stdout)[0]["urgency"], "info");
     for child in [filter, source] {
         assert_eq!(stderr_of(child), (Some(0), String::new()));
