@@ -4,6 +4,7 @@
 //! another tool is missing for is left out and said.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench for a person")]
 
+mod collab;
 mod cost;
 mod latency;
 mod measure;
@@ -15,13 +16,14 @@ use measure::Table;
 type Measure = fn(&mut Table);
 
 fn main() {
-    let subjects: [(&str, Measure); 9] = [
+    let subjects: [(&str, Measure); 10] = [
         ("start", cost::start_up),
         ("stop", cost::stop),
         ("idle", cost::idle),
         ("latency", latency::changes),
         ("stores", latency::stores),
         ("divergence", cost::divergence),
+        ("collab", collab::boards),
         ("supervise", supervise::supervise),
         ("tail", throughput::event_tail),
         ("classify", throughput::classify),
