@@ -1,15 +1,17 @@
 //! What two or more of the programs need, and nothing else.
 //!
-//! Read in this order: [`exit`], [`cli`], [`clock`], [`wait`], [`watch`], [`text`], [`line`],
-//! [`health`], [`stdout`], [`session`]; then [`file`], [`folder`], [`cursor`], [`store`], [`lines`], [`tail`], [`run`], [`process`],
-//! [`reading`], [`service`].
+//! Read in this order: [`exit`], [`cli`], [`clock`], [`wait`], [`watch`], [`text`], [`mod@line`],
+//! [`health`], [`stdout`], [`session`]; then [`mod@file`], [`folder`], [`cursor`], [`store`], [`lines`], [`tail`], [`run`], [`process`],
+//! [`gh`], [`cooldown`], [`reading`], [`service`].
 
 pub mod cli;
 pub mod clock;
+pub mod cooldown;
 pub mod cursor;
 pub mod exit;
 pub mod file;
 pub mod folder;
+pub mod gh;
 pub mod health;
 pub mod line;
 pub mod lines;
