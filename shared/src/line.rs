@@ -55,6 +55,11 @@ pub trait Event: Serialize {
         None
     }
 
+    /// The subject's revision, which ends what was raised of another one.
+    fn revision(&self) -> Option<&str> {
+        None
+    }
+
     /// Whether text in it was cut already.
     fn is_cut(&self) -> bool {
         false
@@ -103,6 +108,10 @@ impl Speaker {
             line.extend(json(key)?);
             line.extend(br#","condition":"#);
             line.extend(json(condition)?);
+        }
+        if let Some(revision) = event.revision() {
+            line.extend(br#","revision":"#);
+            line.extend(json(revision)?);
         }
         line.extend(format!(r#","id":"{id}""#).into_bytes());
         if event.is_cut() {
@@ -172,7 +181,7 @@ fn fit(line: &[u8], free: &[&str]) -> io::Result<Vec<u8>> {
                 .filter(|(size, _)| *size > 40)
                 .max()
         };
-        let envelope = ["event", "timestamp", "source", "key", "condition", "id"];
+        let envelope = ["event", "timestamp", "source", "key", "condition", "revision", "id"];
         let (_, at) = longest(&|key| free.contains(&key))
             .or_else(|| longest(&|key| !envelope.contains(&key)))
             .or_else(|| longest(&|key| key == "source"))
@@ -306,6 +315,27 @@ mod tests {
             id
         );
         assert_eq!(line_of("A", "?", &[]), want);
+    }
+
+    #[test]
+    fn a_revision_stands_before_the_id() {
+        #[derive(Serialize)]
+        #[serde(tag = "event", rename = "red")]
+        struct Red {
+            n: u8,
+        }
+        impl Event for Red {
+            fn mark(&self) -> Mark {
+                mark("red:a", Condition::Raised, &[])
+            }
+            fn revision(&self) -> Option<&str> {
+                Some("24ba8")
+            }
+        }
+        let line = speaker().line(&Red { n: 1 }, Timestamp::UNIX_EPOCH).unwrap();
+        let text = String::from_utf8(line).unwrap();
+        let end = r#""n":1,"key":"red:a","condition":"raised","revision":"24ba8","id":""#;
+        assert!(text.contains(end), "{text}");
     }
 
     #[test]

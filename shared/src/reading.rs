@@ -3,7 +3,8 @@
 use std::io;
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use crate::{
     line::{self, LIMIT, Speaker},
@@ -21,6 +22,8 @@ pub enum Severity {
     Wake,
     /// Worth a turn now.
     Immediate,
+    /// The end of the subject.
+    Terminal,
 }
 
 /// What ends an entry's being told.
@@ -56,13 +59,72 @@ pub struct Failure {
     kind: &'static str,
     reason: String,
     detail: Text,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempted: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_at: Option<String>,
 }
 
 impl Failure {
-    /// `kind` is `transient` or `authentication`, `reason` the one of `monitor_degraded`.
+    /// `kind` is one of the words that `wake` knows (`transient`, `authentication`, …), `reason`
+    /// the one of `monitor_degraded`.
     #[must_use]
     pub fn new(kind: &'static str, reason: &str, detail: &str) -> Self {
-        Self { kind, reason: reason.to_owned(), detail: Text::new(detail, 120) }
+        let detail = Text::new(detail, 120);
+        Self { kind, reason: reason.to_owned(), detail, attempted: None, retry_at: None }
+    }
+
+    /// Nobody was asked: the service wants to be left alone until `retry_at`.
+    #[must_use]
+    pub fn cooldown(retry_at: Timestamp) -> Self {
+        let failure = Self::new("rate_limited", "cooldown", "");
+        Self { attempted: Some(false), ..failure.retry_at(retry_at) }
+    }
+
+    /// The same, with the time before which there is no use in trying.
+    #[must_use]
+    pub fn retry_at(self, at: Timestamp) -> Self {
+        let second = Timestamp::from_second(at.as_second()).unwrap_or(at);
+        Self { retry_at: Some(second.to_string()), ..self }
+    }
+}
+
+/// What a look tells of its subject beside what holds.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct About {
+    /// What kind of thing the subject is; none: the program's name.
+    #[serde(skip)]
+    pub kind: Option<&'static str>,
+    /// Some of the subject could not be read.
+    #[serde(skip)]
+    pub incomplete: bool,
+    /// What a person calls such a thing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noun: Option<&'static str>,
+    /// The subject's revision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revision: Option<String>,
+    /// What the look came to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<&'static str>,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'static str>,
+    /// How many parts of the subject have not settled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending: Option<u64>,
+    /// For people and evidence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub facts: Option<Facts>,
+}
+
+/// Facts, in their order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Facts(pub Vec<(&'static str, Value)>);
+
+impl Serialize for Facts {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
 }
 
@@ -86,12 +148,14 @@ struct Part<'a> {
     timestamp: String,
     source: &'a str,
     subject: &'a str,
-    kind: String,
+    kind: &'a str,
     look: u64,
     part: usize,
     parts: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     complete: Option<bool>,
+    #[serde(flatten)]
+    about: Option<&'a About>,
     entries: &'a [Entry],
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a Failure>,
@@ -104,18 +168,33 @@ impl Reading {
     ///
     /// None for what fits the types.
     pub fn lines(&self, speaker: &Speaker, timestamp: Timestamp) -> io::Result<Vec<Vec<u8>>> {
+        self.lines_with(&About::default(), speaker, timestamp)
+    }
+
+    /// The same, telling of the subject too.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reading::lines`].
+    pub fn lines_with(
+        &self,
+        about: &About,
+        speaker: &Speaker,
+        timestamp: Timestamp,
+    ) -> io::Result<Vec<Vec<u8>>> {
         let entries = &self.entries[..self.entries.len().min(ENTRIES)];
-        let whole = entries.len() == self.entries.len();
+        let whole = entries.len() == self.entries.len() && !about.incomplete;
         let mut part = Part {
             event: "reading",
             timestamp: timestamp.to_string(),
             source: &speaker.source,
             subject: &self.subject,
-            kind: speaker.program.to_owned(),
+            kind: about.kind.unwrap_or(speaker.program),
             look: self.look,
             part: 64,
             parts: 64,
             complete: Some(whole && self.error.is_none()),
+            about: Some(about),
             entries: &[],
             error: self.error.as_ref(),
         };
@@ -125,7 +204,7 @@ impl Reading {
             let size = line::json(entry)?.len() + 1;
             if used + size > LIMIT {
                 cuts.push(at);
-                (part.complete, part.error) = (None, None);
+                (part.complete, part.about, part.error) = (None, None, None);
                 used = line::json(&part)?.len() + 1;
             }
             used += size;
@@ -137,6 +216,7 @@ impl Reading {
             let first = number == 0;
             part.complete = first.then_some(whole && self.error.is_none());
             part.error = self.error.as_ref().filter(|_| first);
+            part.about = first.then_some(about);
             (part.part, part.parts, part.entries) = (number + 1, parts, &entries[cut[0]..cut[1]]);
             let mut bytes = line::json(&part)?;
             bytes.push(b'\n');
@@ -173,12 +253,47 @@ mod tests {
         let mut keys = Vec::new();
         for (at, line) in lines.iter().enumerate() {
             assert!(line.len() <= LIMIT && line.ends_with(b"}\n"));
-            let value: serde_json::Value = serde_json::from_slice(line).unwrap();
+            let value: Value = serde_json::from_slice(line).unwrap();
             assert_eq!(value["part"], at + 1);
             assert_eq!(value["parts"], lines.len());
             assert_eq!(value.get("complete").is_some(), at == 0);
             keys.extend(value["entries"].as_array().unwrap().iter().map(|e| e["key"].clone()));
         }
         assert_eq!(keys.len(), 100);
+    }
+
+    #[test]
+    fn what_is_told_of_the_subject_stands_in_the_first_part_alone() {
+        let speaker = Speaker { program: "p", source: "p".to_owned(), subject: String::new() };
+        let entry = |n: usize| {
+            Entry::new(&format!("k{n}"), Severity::Terminal, ResetsOn::Never, &"x".repeat(200))
+        };
+        let entries = (0..40).map(entry).collect();
+        let reading = Reading { subject: "s".to_owned(), look: 1, entries, error: None };
+        let about = About {
+            kind: Some("queue"),
+            incomplete: true,
+            revision: Some("r1".to_owned()),
+            pending: Some(3),
+            facts: Some(Facts(vec![("z", 1.into()), ("a", "b".into())])),
+            ..About::default()
+        };
+        let lines = reading.lines_with(&about, &speaker, Timestamp::UNIX_EPOCH).unwrap();
+        let first = String::from_utf8(lines[0].clone()).unwrap();
+        let told =
+            r#""complete":false,"revision":"r1","pending":3,"facts":{"z":1,"a":"b"},"entries":["#;
+        assert!(first.contains(told) && first.contains(r#""kind":"queue""#), "{first}");
+        for later in &lines[1..] {
+            let later = String::from_utf8_lossy(later);
+            assert!(later.len() <= LIMIT && !later.contains("facts") && later.contains("queue"));
+        }
+    }
+
+    #[test]
+    fn a_look_that_was_skipped_says_when_there_is_another() {
+        let failure = Failure::cooldown(Timestamp::UNIX_EPOCH);
+        let text = serde_json::to_string(&failure).unwrap();
+        let want = r#"{"kind":"rate_limited","reason":"cooldown","detail":"","attempted":false,"retry_at":"1970-01-01T00:00:00Z"}"#;
+        assert_eq!(text, want);
     }
 }
