@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test kit fails by panic")]
 
 pub mod git;
+pub mod github;
 mod manager;
 mod papers;
 mod running;
