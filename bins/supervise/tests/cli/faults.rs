@@ -158,7 +158,12 @@ fi
 grep -q "fatal: unable to .*No space left" third
 touch stop
 rm "$DOORBELL_STORE/filler"
-until_said log_gap cat "$DOORBELL_STORE/supervise/lane/gate/log.ndjson"
+until_said log_gap sh -c 'cat "$DOORBELL_STORE"/supervise/lane/gate/log*.ndjson'
 "$supervise" stop all --scope=lane --grace=0.2
+mount -o remount,ro "$DOORBELL_STORE"
+if "$supervise" start fourth --scope=lane --ready=alive -- sleep 1000 2> fourth; then
+  echo "a start on a store that can't be written"; exit 1
+fi
+grep -q "fatal: unable to .*$DOORBELL_STORE.*Read-only" fourth
 echo told
 "#;
