@@ -139,6 +139,8 @@ struct Keeper {
     again_at: Option<Duration>,
     prove_by: Option<Duration>,
     source: String,
+    unsaved: bool,
+    over: bool,
 }
 
 impl Keeper {
@@ -169,6 +171,8 @@ impl Keeper {
             again_at: None,
             prove_by: Some(clock::monotonic() + patience),
             source: source_of(&spec),
+            unsaved: false,
+            over: false,
             monitor: Some(monitor),
             spec,
             home,
@@ -185,37 +189,45 @@ impl Keeper {
 
     /// Until the monitor has ended for good.
     fn run(&mut self) -> io::Result<()> {
-        loop {
-            let wake = self.wait()?;
-            self.pass_on();
-            self.hear()?;
-            if let Wake::Stop(stop) = wake {
-                return self.stop(stop);
-            }
-            let now = clock::monotonic();
-            let has_ended =
-                self.monitor.as_ref().is_some_and(|monitor| monitor.family.leader_has_ended());
-            if has_ended && !self.has_died()? {
-                return Ok(());
-            }
-            if self.prove_by.is_some_and(|due| due <= now) {
-                if self.spec.ready == Ready::Notify {
-                    return self.fail("it did not say that it is ready in time");
-                }
-                self.proven()?;
-            }
-            if self.again_at.is_some_and(|due| due <= now) {
-                self.start_again()?;
-            }
-            self.mind_log();
-            self.count()?;
+        while !self.over {
+            self.turn()?;
         }
+        Ok(())
+    }
+
+    fn turn(&mut self) -> io::Result<()> {
+        let wake = self.wait()?;
+        self.pass_on();
+        self.hear()?;
+        if self.over {
+            return Ok(());
+        }
+        if let Wake::Stop(stop) = wake {
+            return self.stop(stop);
+        }
+        if self.monitor.as_ref().is_some_and(|monitor| monitor.family.leader_has_ended()) {
+            self.has_died()?;
+        }
+        let now = clock::monotonic();
+        if self.prove_by.is_some_and(|due| due <= now) {
+            match self.spec.ready {
+                Ready::Notify => self.fail("it did not say that it is ready in time")?,
+                Ready::Alive => self.proven()?,
+            }
+        }
+        if self.again_at.is_some_and(|due| due <= now) {
+            self.start_again();
+        }
+        self.mind_log();
+        self.count();
+        Ok(())
     }
 
     fn wait(&mut self) -> io::Result<Wake> {
         let mut inputs: Vec<BorrowedFd<'_>> = vec![self.woken.as_fd(), self.ear.ready()];
         inputs.extend(self.monitor.iter().flat_map(Monitor::pipes));
-        let retry = self.log.is_waiting().then(|| clock::monotonic() + RETRY);
+        let waits_for_room = self.log.is_waiting() || self.unsaved;
+        let retry = waits_for_room.then(|| clock::monotonic() + RETRY);
         let due = [self.prove_by, self.again_at, retry].into_iter().flatten().min();
         let wake = self.waiter.wait(due, inputs);
         family::empty(&mut self.woken);
@@ -244,6 +256,7 @@ impl Keeper {
 
     /// Tries what a full disk had no room for, and tells what it cost.
     fn mind_log(&mut self) {
+        self.unsaved = self.unsaved && self.save().is_err();
         self.log.retry();
         if let Some(lost_bytes) = self.log.take_lost() {
             let gap =
@@ -275,7 +288,11 @@ impl Keeper {
             return Ok(());
         }
         self.record.ready_at = Some(clock::now().timestamp().to_string());
-        self.save()?;
+        // What a full disk will have no room for later is on it from here on.
+        self.count();
+        if let Err(err) = self.save() {
+            return self.fail(&err.to_string());
+        }
         match Record::load(&self.home) {
             Ok(Some(record)) if record == self.record => answer(&Answer::Proven),
             _ => self.fail("the record can't be read back"),
@@ -288,29 +305,30 @@ impl Keeper {
         })
     }
 
-    /// Whether it goes on, now that the leader has ended by itself.
-    fn has_died(&mut self) -> io::Result<bool> {
-        let Some(fate) = self.end_family(GRACE) else { return Ok(true) };
+    /// The leader has ended by itself.
+    fn has_died(&mut self) -> io::Result<()> {
+        let Some(fate) = self.end_family(GRACE) else { return Ok(()) };
         if self.record.ready_at.is_none() {
-            return self.fail(&ended_early(fate)).map(|()| false);
+            return self.fail(&ended_early(fate));
         }
+        self.prove_by = None;
         if self.spec.ends && fate.code == Some(0) {
-            self.note_end(EndReason::Exited, fate);
-            return Ok(false);
+            self.end_with(EndReason::Exited, fate);
+            return Ok(());
         }
         let now = clock::now();
         self.say_failed(fate, &now);
         if let Some(pause) = self.restarts.died(now.monotonic) {
             self.note_end(EndReason::Exited, fate);
             self.again_at = Some(now.monotonic + pause);
-            return Ok(true);
+            return Ok(());
         }
         let gave_up = self.restarts.is_wanted();
-        self.note_end(if gave_up { EndReason::GaveUp } else { EndReason::Exited }, fate);
-        Ok(false)
+        self.end_with(if gave_up { EndReason::GaveUp } else { EndReason::Exited }, fate);
+        Ok(())
     }
 
-    fn start_again(&mut self) -> io::Result<()> {
+    fn start_again(&mut self) {
         self.again_at = None;
         self.record.restarts += 1;
         match Monitor::start(&self.spec, &self.ear) {
@@ -320,15 +338,14 @@ impl Keeper {
             }
             Err(err) => {
                 self.stderr.add(format!("unable to start it again: {err}\n").as_bytes());
-                self.again_at =
-                    self.restarts.died(clock::monotonic()).map(|pause| clock::monotonic() + pause);
+                let now = clock::monotonic();
+                self.again_at = self.restarts.died(now).map(|pause| now + pause);
                 if self.again_at.is_none() {
-                    self.note_end(EndReason::GaveUp, Fate { code: None, signal: None });
-                    return Err(err);
+                    self.end_with(EndReason::GaveUp, Fate { code: None, signal: None });
                 }
             }
         }
-        self.save()
+        self.unsaved = true;
     }
 
     /// Somebody asked for the end: `stop`, the process we are to end with, or the one that waits
@@ -349,13 +366,14 @@ impl Keeper {
         let grace = request.as_ref().map_or(GRACE, |request| request.grace);
         let fate = self.end_family(grace).unwrap_or(Fate { code: None, signal: None });
         let replaced = request.is_some_and(|request| request.replaced);
-        self.note_end(if replaced { EndReason::Replaced } else { EndReason::Stopped }, fate);
+        self.end_with(if replaced { EndReason::Replaced } else { EndReason::Stopped }, fate);
         let _ = fs::remove_file(self.home.stop_request());
         Ok(())
     }
 
     /// The monitor can't be proven: it is ended, and what was made for it goes.
     fn fail(&mut self, why: &str) -> io::Result<()> {
+        self.over = true;
         let _ = self.end_family(GRACE);
         let said = self.stderr.last_lines(3);
         undo(&self.home, self.first_run, &self.record.instance);
@@ -374,7 +392,7 @@ impl Keeper {
             self.counters.lines_dropped += 1;
         }
         self.mind_log();
-        let _ = self.count();
+        self.count();
         Some(fate)
     }
 
@@ -392,6 +410,12 @@ impl Keeper {
         }
     }
 
+    /// The run is over.
+    fn end_with(&mut self, reason: EndReason, fate: Fate) {
+        self.over = true;
+        self.note_end(reason, fate);
+    }
+
     fn note_end(&mut self, reason: EndReason, fate: Fate) {
         let now = clock::now();
         let started: Option<jiff::Timestamp> = self.record.started_at.parse().ok();
@@ -405,17 +429,16 @@ impl Keeper {
             ran_seconds: ran.unsigned_abs(),
         };
         let _ = end.add(&self.home);
-        let _ = self.count();
+        self.count();
     }
 
-    /// Writes the counters, if they have changed.
-    fn count(&mut self) -> io::Result<()> {
+    /// Writes the counters, if they have changed. A disk that fails them now gets them later.
+    fn count(&mut self) {
         self.counters.log_error = self.log.error().map(|text| text::head(text, 80).to_owned());
-        if self.written.as_ref() != Some(&self.counters) {
-            self.counters.write(&self.counted)?;
+        let is_written = self.written.as_ref() == Some(&self.counters);
+        if !is_written && self.counters.write(&self.counted).is_ok() {
             self.written = Some(self.counters.clone());
         }
-        Ok(())
     }
 }
 
