@@ -161,7 +161,7 @@ impl Keeper {
         })?;
         let record = record(&spec, &instance, &monitor, &log)?;
         let patience = if spec.ready == Ready::Notify { spec.ready_timeout } else { ALIVE };
-        let keeper = Self {
+        let mut keeper = Self {
             first_run: known.is_none(),
             stderr: Stderr::new(&home),
             lines: Lines::new(MAX_LINE),
@@ -183,7 +183,9 @@ impl Keeper {
             waiter,
             woken,
         };
-        keeper.save()?;
+        if let Err(err) = keeper.save() {
+            keeper.fail(&err.to_string())?;
+        }
         Ok(keeper)
     }
 
