@@ -53,7 +53,7 @@ impl Cooldowns {
     pub fn until(&self, scope: &str, host: &str, now: &Now) -> Option<Timestamp> {
         let name = file_name(scope, host);
         let own = self.own.lock().unwrap_or_else(PoisonError::into_inner).get(&name).copied();
-        let latest = [own, self.told(&name)].into_iter().flatten().max()?;
+        let latest = [own, self.told(&name, now)].into_iter().flatten().max()?;
         (latest > now.wall).then(|| latest.min(after(now.wall, LONGEST)))
     }
 
@@ -77,7 +77,7 @@ impl Cooldowns {
             *known = not_before.max(*known);
         }
         let Some(root) = &self.root else { return Ok(()) };
-        if self.told(&name).is_some_and(|told| told >= not_before) {
+        if self.told(&name, now).is_some_and(|told| told >= not_before) {
             return Ok(());
         }
         let dir = root.join("cooldown");
@@ -90,12 +90,13 @@ impl Cooldowns {
 
     /// What the file says, an hour after its writing at most. One that can't be understood says
     /// nothing.
-    fn told(&self, name: &str) -> Option<Timestamp> {
+    fn told(&self, name: &str, now: &Now) -> Option<Timestamp> {
         let path = self.root.as_ref()?.join("cooldown").join(name);
         let content = file::read(&path, LIMIT).ok()?;
         let content: Content = serde_json::from_slice(&content.bytes).ok()?;
         let written = fs::metadata(&path).and_then(|meta| meta.modified()).ok()?;
-        let written = Timestamp::try_from(written).ok()?;
+        // A file from the future was written now.
+        let written = Timestamp::try_from(written).ok()?.min(now.wall);
         let not_before: Timestamp = content.not_before.parse().ok()?;
         (content.version == VERSION).then(|| not_before.min(after(written, LONGEST)))
     }

@@ -198,6 +198,11 @@ impl Gh {
     }
 
     fn call(&self, api: Api, command: &mut Command, waiter: &Waiter) -> Result<Reply, Silence> {
+        let over = waiter.end().is_some_and(|end| clock::monotonic() >= end);
+        // Of many calls none is begun any more that would only have to be ended.
+        if over || waiter.rest(Duration::ZERO).unwrap_or(false) {
+            return Err(Silence::Stopped);
+        }
         if let Some(until) = self.cooling(api) {
             return Err(Silence::Cooling(until));
         }

@@ -142,7 +142,8 @@ pub fn digest(bytes: &[u8]) -> String {
 }
 
 /// A key of at most 200 bytes: a longer one keeps 183 and gets `#` and its digest.
-pub(crate) fn short_key(key: &str) -> String {
+#[must_use]
+pub fn short_key(key: &str) -> String {
     if key.len() <= 200 {
         return key.to_owned();
     }

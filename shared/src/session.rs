@@ -132,6 +132,12 @@ impl Session {
         &self.waiter
     }
 
+    /// Lets nobody wait for a child beyond `end` (on the monotonic clock).
+    pub fn end_children_by(&mut self, end: Duration) {
+        let known = self.waiter.end();
+        self.waiter.end_by(Some(known.map_or(end, |known| known.min(end))));
+    }
+
     /// Whether nothing but the sweep sees changes.
     #[must_use]
     pub fn is_polling(&self) -> bool {

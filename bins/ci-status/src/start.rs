@@ -49,7 +49,11 @@ impl Start {
         session.set_subject(&names.subject());
         let (cursor, memory) =
             recall(PROGRAM.name, args.cursor.as_deref(), &names, VERSION).map_err(Halt::Failed)?;
-        let judge = Judge::new(Terms::new(args, &clock::now()), &targets, names, memory);
+        let terms = Terms::new(args, &clock::now());
+        if let Some(deadline) = terms.deadline {
+            session.end_children_by(deadline);
+        }
+        let judge = Judge::new(terms, &targets, names, memory);
         Ok(Self { probe: Probe::new(hosts, args.required), judge, cursor })
     }
 }

@@ -6,6 +6,7 @@ use github::{look::Unseen, target::Target};
 use serde_json::Value;
 use shared::{
     gh::Trouble,
+    line,
     reading::{About, Entry, Facts as Told, Failure, Reading},
 };
 
@@ -41,7 +42,7 @@ impl Readings {
             let look = self.looks.entry(target.clone()).or_default();
             *look += 1;
             let found = facts.iter().find(|(of, _)| of == target).map(|(_, facts)| facts);
-            let subject = format!("{}#{}", target.repo, number(target));
+            let subject = line::short_key(&format!("{}#{}", target.repo, number(target)));
             let entries = found.map(entries).unwrap_or_default();
             // What has ended was seen as far as it matters.
             let over = found.is_some_and(|facts| facts.state.is_end());

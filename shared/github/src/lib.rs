@@ -12,6 +12,7 @@ pub mod pull;
 pub mod remote;
 mod rest;
 pub mod row;
+mod sent;
 pub mod settle;
 pub mod target;
 pub mod trouble;

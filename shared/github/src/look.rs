@@ -11,8 +11,9 @@ use shared::{
 
 use crate::{
     document::{self, Ask, MOST, Part, Wants, alias, document},
-    pull::{Bodies, Commit, Page, Pull, SentPull, SentRepository},
+    pull::{Bodies, Commit, Pull},
     rest::{Fallback, Held},
+    sent::{Page, SentPull, SentRepository},
     target::Target,
     verdict::Rows,
 };

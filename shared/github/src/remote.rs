@@ -8,7 +8,7 @@ use shared::{
     wait::Waiter,
 };
 
-use crate::target::{Repo, Slug, slug};
+use crate::target::{Repo, Slug, is_host, slug};
 
 /// The host where no other is named.
 const HOST: &str = "github.com";
@@ -34,16 +34,21 @@ pub enum Halt {
 /// [`Halt`].
 pub fn resolve(given: Option<&Slug>, waiter: &Waiter) -> Result<Repo, Halt> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let named_host = variable("GH_HOST");
+    let named_host = variable("GH_HOST").map(|host| host.to_ascii_lowercase());
+    if let Some(host) = named_host.as_deref().filter(|host| !is_host(host)) {
+        let message = format!("unable to use GH_HOST '{host}': it must be the name of a host");
+        return Err(Halt::Failed(Error::usage(message)));
+    }
     let host = named_host.as_deref().unwrap_or(HOST);
     if let Some(given) = given {
         return Ok(given.on(host));
     }
     if let Some(text) = variable("GH_REPO") {
-        let found = slug(&text).map_err(|allowed| {
+        let by_address = address(&text);
+        let found = slug(&text).map(|slug| slug.on(host)).or_else(|err| by_address.ok_or(err));
+        return found.map_err(|allowed| {
             Halt::Failed(Error::usage(format!("unable to use GH_REPO '{text}': it {allowed}")))
         });
-        return found.map(|slug| slug.on(host));
     }
     let remotes = git(&["remote", "-v"], waiter)?;
     let resolved = git(&["config", "--get-regexp", r"^remote\..*\.gh-resolved$"], waiter)?;

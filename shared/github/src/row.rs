@@ -1,7 +1,6 @@
 //! One row of a rollup: a check run or a status context, and what it comes to.
 
 use jiff::Timestamp;
-use serde::Deserialize;
 use shared::{
     line,
     text::{self, Text},
@@ -143,99 +142,6 @@ pub struct Row {
     pub url: String,
 }
 
-/// A row as GitHub sends it.
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct Sent {
-    #[serde(rename = "__typename")]
-    typename: Option<String>,
-    database_id: Option<u64>,
-    name: Option<String>,
-    status: Option<String>,
-    conclusion: Option<String>,
-    started_at: Option<String>,
-    completed_at: Option<String>,
-    details_url: Option<String>,
-    check_suite: Option<Suite>,
-    context: Option<String>,
-    state: Option<String>,
-    target_url: Option<String>,
-    is_required: Option<bool>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct Suite {
-    pub(crate) conclusion: Option<String>,
-    pub(crate) workflow_run: Option<WorkflowRun>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct WorkflowRun {
-    database_id: Option<u64>,
-    event: Option<String>,
-    workflow: Option<Workflow>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Workflow {
-    database_id: Option<u64>,
-    name: Option<String>,
-}
-
-impl Sent {
-    pub(crate) fn row(self) -> Row {
-        match self.typename.as_deref() {
-            Some("CheckRun") => self.check_run(),
-            Some("StatusContext") => {
-                context(self.context, self.state, self.target_url, self.is_required)
-            }
-            // A kind that nobody has heard of: it counts, and never passes.
-            _ => Row {
-                class: Class::Unknown,
-                ..context(self.name.or(self.context), None, None, self.is_required)
-            },
-        }
-    }
-
-    fn check_run(self) -> Row {
-        let status = self.status.unwrap_or_default();
-        let conclusion = self.conclusion.unwrap_or_default();
-        let suite = self.check_suite.unwrap_or_default();
-        let run = suite.workflow_run.unwrap_or_default();
-        let workflow = run.workflow.unwrap_or_default();
-        let ids = run.database_id.zip(workflow.database_id);
-        let run = ids.zip(run.event).map(|((id, definition), event)| Run {
-            id,
-            definition,
-            event,
-            is_cancelled: suite.conclusion.as_deref() == Some("CANCELLED"),
-        });
-        // A workflow that an organisation's rule defines can be without a name.
-        let id = |id: u64| format!("workflow {id}");
-        let named = workflow.name.filter(|name| !name.is_empty());
-        let workflow = named.or_else(|| workflow.database_id.map(id)).unwrap_or_default();
-        let class = check_run(&status, &conclusion);
-        Row {
-            identity: Identity {
-                kind: Kind::Run,
-                workflow: kept(workflow),
-                name: kept(self.name.unwrap_or_default()),
-            },
-            class,
-            is_completed: status == "COMPLETED",
-            run,
-            id: self.database_id.unwrap_or_default(),
-            started_at: time(self.started_at.as_deref()),
-            completed_at: time(self.completed_at.as_deref()),
-            is_required: self.is_required.unwrap_or_default(),
-            url: self.details_url.filter(|_| class == Class::Failed).unwrap_or_default(),
-        }
-    }
-}
-
 /// The row of a status context.
 pub(crate) fn context(
     name: Option<String>,
@@ -261,17 +167,12 @@ pub(crate) fn context(
 }
 
 /// A name that isn't longer than anybody reads: a longer one keeps its head and its digest.
-fn kept(mut name: String) -> String {
+pub(crate) fn kept(mut name: String) -> String {
     if name.len() > 4 * SHOWN {
         name = format!("{}#{}", text::head(&name, 4 * SHOWN), line::digest(name.as_bytes()));
     }
     name.shrink_to_fit();
     name
-}
-
-/// A time; the zero time that some programs write for "not yet" is none.
-fn time(text: Option<&str>) -> Option<Timestamp> {
-    text?.parse().ok().filter(|time: &Timestamp| *time > Timestamp::UNIX_EPOCH)
 }
 
 /// An address that may be printed: one that a browser opens, on one line, without a secret.
@@ -346,33 +247,6 @@ mod tests {
         ] {
             assert_eq!(status_context(state), class, "{state}");
         }
-    }
-
-    fn sent(json: &str) -> Row {
-        serde_json::from_str::<Sent>(json).unwrap().row()
-    }
-
-    #[test]
-    fn a_row_is_read_whatever_it_lacks() {
-        let whole = sent(
-            r#"{"__typename":"CheckRun","databaseId":7,"name":"test","status":"COMPLETED",
-            "conclusion":"SUCCESS","startedAt":"2026-01-01T00:00:00Z","completedAt":"0001-01-01T00:00:00Z",
-            "detailsUrl":"https://github.com/o/n/runs/7","isRequired":true,"checkSuite":{"conclusion":"CANCELLED",
-            "workflowRun":{"databaseId":9,"event":"push","workflow":{"databaseId":3,"name":"CI"}}}}"#,
-        );
-        assert_eq!(whole.identity.full(), "CI / test");
-        let run = Run { id: 9, definition: 3, event: "push".into(), is_cancelled: true };
-        assert_eq!(whole.run, Some(run));
-        assert!(whole.started_at.is_some() && whole.completed_at.is_none() && whole.is_required);
-
-        let bare = sent(r#"{"__typename":"CheckRun","checkSuite":null,"name":null}"#);
-        assert_eq!((bare.class, bare.run), (Class::Pending, None));
-        let nameless = sent(
-            r#"{"__typename":"CheckRun","name":"x","checkSuite":{"workflowRun":{"workflow":{"databaseId":3,"name":null}}}}"#,
-        );
-        assert_eq!(nameless.identity.full(), "workflow 3 / x");
-        assert_eq!(sent(r#"{"__typename":"Marvel","name":"x"}"#).class, Class::Unknown);
-        assert_eq!(sent("{}").class, Class::Unknown);
     }
 
     #[test]

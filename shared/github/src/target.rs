@@ -76,7 +76,8 @@ pub fn slug(text: &str) -> Result<Slug, String> {
 
 const SLUG: &str = "must be OWNER/NAME or HOST/OWNER/NAME, the host in lower case";
 
-fn is_host(text: &str) -> bool {
+/// Whether `text` can be the name of a host, in lower case.
+pub(crate) fn is_host(text: &str) -> bool {
     let fit =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b".-".contains(&byte);
     let edge = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric());

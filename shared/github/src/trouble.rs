@@ -16,6 +16,8 @@ use crate::{look::Unseen, place::Names, target::Target};
 
 /// How soon a subject is looked at again whose head moved during the look.
 const AGAIN: Duration = Duration::from_secs(2);
+/// After how many such looks in a row that is trouble like any other.
+const MOVES: u32 = 5;
 
 /// What one look came to for one target, without what was seen.
 #[derive(Debug, Clone, Copy)]
@@ -49,6 +51,7 @@ pub struct Troubles {
     reasons: Reasons,
     seen_any: bool,
     warned_of: Option<Timestamp>,
+    moves: u32,
 }
 
 impl Troubles {
@@ -61,6 +64,7 @@ impl Troubles {
             reasons: Reasons::default(),
             seen_any: false,
             warned_of: None,
+            moves: 0,
         }
     }
 
@@ -78,15 +82,22 @@ impl Troubles {
     ) -> Result<Said, Error> {
         let seen = came.iter().filter(|(_, came)| !matches!(came, Came::Not(_))).count();
         self.seen_any |= seen > 0;
-        let troubles: Vec<(&Target, &Trouble)> =
-            came.iter().filter_map(|(target, came)| Some((*target, came.trouble()?))).collect();
+        let moved = came.iter().find(|(_, came)| matches!(came, Came::Not(Unseen::Moved)));
+        self.moves = moved.map_or(0, |_| self.moves.saturating_add(1));
+        let restless = Trouble::malformed("its head is another one at each read");
+        let lasting = moved.filter(|_| self.moves > MOVES).map(|(target, _)| (*target, &restless));
+        let moved = moved.is_some() && lasting.is_none();
+        let troubles: Vec<(&Target, &Trouble)> = came
+            .iter()
+            .filter_map(|(target, came)| Some((*target, came.trouble()?)))
+            .chain(lasting)
+            .collect();
         for (target, trouble) in &troubles {
             if let Some(fatal) = self.fatal(target, trouble, is_known(target)) {
                 return Err(fatal);
             }
         }
         let cooling = came.iter().filter_map(|(_, came)| came.cooling()).max();
-        let moved = came.iter().any(|(_, came)| matches!(came, Came::Not(Unseen::Moved)));
         let wait = if seen > 0 || (moved && troubles.is_empty()) {
             self.pace.seen()
         } else if let Some((_, trouble)) = troubles.first() {
@@ -257,5 +268,13 @@ mod tests {
         let said = judge(&mut troubles, Came::Not(&Unseen::Moved), true).unwrap();
         assert_eq!((said.look, said.wait), (Look::Settling, AGAIN));
         assert!(said.health.is_empty());
+        for _ in 1..MOVES {
+            assert!(
+                judge(&mut troubles, Came::Not(&Unseen::Moved), true).unwrap().health.is_empty()
+            );
+        }
+        let said = judge(&mut troubles, Came::Not(&Unseen::Moved), true).unwrap();
+        assert_eq!((words(&said), said.look), (vec!["-transient".to_owned()], Look::Blind));
+        assert!(said.wait >= Duration::from_secs(15), "{said:?}");
     }
 }

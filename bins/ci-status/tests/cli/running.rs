@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use tests::{
-    Running, command,
-    github::{Reply, run},
+    Running, Scene, command,
+    github::{Reply, quiet, run},
     lines,
 };
 
@@ -139,4 +139,31 @@ fn the_poll_interval_has_two_names() {
     world.github.connect(&mut program);
     let out = program.args(["--repo=o/n", "--run-id=123", "--interval", "5m"]).output().unwrap();
     assert_eq!((out.status.code(), lines(&out.stdout).len()), (Some(0), 1));
+}
+
+/// What the suite's contract runs: something to which nothing happens.
+#[test]
+fn where_nothing_happens_nothing_is_said() {
+    for (args, code) in [(&["--once"][..], 0), (&["--wait", "0.5"], 3)] {
+        let scene = Scene::new();
+        let mut program = command(EXE);
+        quiet(&scene, &mut program);
+        let ended = Running::start(program.current_dir(scene.path()).args(args)).end();
+        assert_eq!(
+            (ended.code, ended.lines.len(), &*ended.stderr),
+            (Some(code), 0, ""),
+            "{args:?}"
+        );
+    }
+    // The configuration is found by HOME alone.
+    let scene = Scene::new();
+    let mut program = command(EXE);
+    quiet(&scene, &mut program);
+    let mut bare = command(EXE);
+    tests::git::blind(&mut bare, &scene);
+    for name in ["GH_TOKEN", "GITHUB_TOKEN", "GH_CONFIG_DIR", "GH_HOST"] {
+        bare.env_remove(name);
+    }
+    let ended = Running::start(bare.args(program.get_args()).arg("--once")).end();
+    assert_eq!((ended.code, ended.lines.len(), &*ended.stderr), (Some(0), 0, ""));
 }

@@ -293,6 +293,15 @@ fn a_gh_that_hangs_delays_no_end_and_is_not_left() {
 }
 
 #[test]
+fn a_gh_that_hangs_delays_no_deadline() {
+    let world = World::new();
+    world.github.on(RUN, [Reply::never()]);
+    let ended = world.end(&["--run-id=123", "--deadline", "0.3", "--exit-code"]);
+    assert_eq!((ended.code, ended.lines.len()), (Some(12), 1), "{}", ended.stderr);
+    assert_eq!(ended.lines[0]["status"], "timeout");
+}
+
+#[test]
 fn a_reader_that_leaves_ends_it_though_gh_hangs() {
     let world = World::new();
     world.github.on(RUN, [Reply::never()]);

@@ -2,7 +2,10 @@
 
 use nix::sys::signal::Signal;
 use serde_json::json;
-use tests::{Running, command, eventually, github::Reply};
+use tests::{
+    Running, Scene, command, eventually,
+    github::{Reply, quiet},
+};
 
 use crate::world::{EXE, World, states};
 
@@ -122,4 +125,31 @@ fn readiness_comes_with_the_first_whole_look() {
     assert_eq!(running.event("monitor_armed")["watching"], "github.com/o/n");
     let ended = world.merge(running);
     assert_eq!(ended.lines.last().unwrap()["reason"], "ended");
+}
+
+/// What the suite's contract runs: something to which nothing happens.
+#[test]
+fn where_nothing_happens_nothing_is_said() {
+    for (args, code) in [(&["--once"][..], 0), (&["--wait", "0.5"], 3)] {
+        let scene = Scene::new();
+        let mut program = command(EXE);
+        quiet(&scene, &mut program);
+        let ended = Running::start(program.current_dir(scene.path()).args(args)).end();
+        assert_eq!(
+            (ended.code, ended.lines.len(), &*ended.stderr),
+            (Some(code), 0, ""),
+            "{args:?}"
+        );
+    }
+    // The configuration is found by HOME alone.
+    let scene = Scene::new();
+    let mut program = command(EXE);
+    quiet(&scene, &mut program);
+    let mut bare = command(EXE);
+    tests::git::blind(&mut bare, &scene);
+    for name in ["GH_TOKEN", "GITHUB_TOKEN", "GH_CONFIG_DIR", "GH_HOST"] {
+        bare.env_remove(name);
+    }
+    let ended = Running::start(bare.args(program.get_args()).arg("--once")).end();
+    assert_eq!((ended.code, ended.lines.len(), &*ended.stderr), (Some(0), 0, ""));
 }
