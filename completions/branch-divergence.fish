@@ -7,7 +7,7 @@ complete -c branch-divergence -s C -d 'The checkout to watch [default: the curre
 complete -c branch-divergence -l fetch-timeout -d 'How long a call to the remote may take' -r
 complete -c branch-divergence -l cursor -d 'Remember in FILE what was said, for the next run' -r -F
 complete -c branch-divergence -l emit -d 'Print `events`: changes; or `readings`: all that holds, at each look' -r -f -a "events\t'What changed'
-readings\t'All that holds, once a look'"
+readings\t'All that holds, once a look, for `wake`'"
 complete -c branch-divergence -l wait -d 'Wait this long for the first look that gives an event; exit 3 without one' -r
 complete -c branch-divergence -l max-runtime -d 'End cleanly after this long, with a line that says so' -r
 complete -c branch-divergence -l alive -d 'Print `monitor_alive` when nothing was printed for this long' -r

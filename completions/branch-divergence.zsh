@@ -25,7 +25,7 @@ _branch-divergence() {
 '--fetch-timeout=[How long a call to the remote may take]:D:_default' \
 '--cursor=[Remember in FILE what was said, for the next run]:FILE:_files' \
 '--emit=[Print \`events\`\: changes; or \`readings\`\: all that holds, at each look]:WHAT:((events\:"What changed"
-readings\:"All that holds, once a look"))' \
+readings\:"All that holds, once a look, for \`wake\`"))' \
 '--wait=[Wait this long for the first look that gives an event; exit 3 without one]:D:_default' \
 '--max-runtime=[End cleanly after this long, with a line that says so]:D:_default' \
 '--alive=[Print \`monitor_alive\` when nothing was printed for this long]:D:_default' \

@@ -23,7 +23,7 @@ _classify() {
 
     case "${cmd}" in
         classify)
-            opts="-h -V --min --rules --print-rules --report --status --quiet --exit-code --max-line --max-runtime --parent-pid --source --help --version"
+            opts="-h -V --min --audience --format --blind-strict --seed-only --rules --print-rules --report --status --quiet --exit-code --max-line --max-runtime --parent-pid --source --help --version"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -31,6 +31,14 @@ _classify() {
             case "${prev}" in
                 --min)
                     COMPREPLY=($(compgen -W "immediate warning info" -- "${cur}"))
+                    return 0
+                    ;;
+                --audience)
+                    COMPREPLY=($(compgen -W "lead consultant all" -- "${cur}"))
+                    return 0
+                    ;;
+                --format)
+                    COMPREPLY=($(compgen -W "ndjson lead consultant" -- "${cur}"))
                     return 0
                     ;;
                 --rules)

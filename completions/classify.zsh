@@ -16,12 +16,16 @@ _classify() {
     local context curcontext="$curcontext" state line
     _arguments "${_arguments_options[@]}" : \
 '--min=[Leave out events below this urgency, but never a \`reading\`]:URGENCY:(immediate warning info)' \
+'(--report --print-rules)--audience=[Whose share of the events passes \[default\: all\]]:WHO:(lead consultant all)' \
+'(--report --print-rules)--format=[In which form; the last two imply that audience]:FORMAT:(ndjson lead consultant)' \
 '--rules=[Rules to try before the built-in ones]:FILE:_files' \
 '--status=[With --report\: the output of \`supervise status\`, to sort the monitors by]:FILE:_files' \
 '--max-line=[The longest line that is read\: 4K to 64M, powers of 1024]:SIZE:_default' \
 '(--report --print-rules)--max-runtime=[End cleanly after this long, with a line that says so]:D:_default' \
 '--parent-pid=[End when this process ends]:PID:_default' \
 '--source=[The \`source\` of its own lines, instead of the program'\''s name]:NAME:_default' \
+'--blind-strict[No result path to the consultant while blind]' \
+'--seed-only[With --format lead or consultant\: leave out events that the oldest formats have no line for]' \
 '(--report)--print-rules[Print the rules in force, as \`--rules\` takes them, and exit]' \
 '--report[Read all input, then print one object of all events by urgency]' \
 '--quiet[With --report\: print nothing when there is nothing to tell]' \

@@ -3,7 +3,7 @@ complete -c gate-watch -l poll-interval -l interval -d 'Look at least this often
 complete -c gate-watch -l warn-after -d 'Tell once of each gate that stays open this long' -r
 complete -c gate-watch -l cursor -d 'Remember in FILE what was said, and tell the difference at the next start' -r -F
 complete -c gate-watch -l emit -d 'Print changes, or all that holds at every look' -r -f -a "events\t'What changed'
-readings\t'All that holds, once a look'"
+readings\t'All that holds, once a look, for `wake`'"
 complete -c gate-watch -l wait -d 'Wait this long for the first look that gives an event; exit 3 without one' -r
 complete -c gate-watch -l max-runtime -d 'End cleanly after this long, with a line that says so' -r
 complete -c gate-watch -l alive -d 'Print `monitor_alive` when nothing was printed for this long' -r

@@ -21,7 +21,7 @@ _gate-watch() {
 '--warn-after=[Tell once of each gate that stays open this long]:D:_default' \
 '--cursor=[Remember in FILE what was said, and tell the difference at the next start]:FILE:_files' \
 '--emit=[Print changes, or all that holds at every look]:WHAT:((events\:"What changed"
-readings\:"All that holds, once a look"))' \
+readings\:"All that holds, once a look, for \`wake\`"))' \
 '--wait=[Wait this long for the first look that gives an event; exit 3 without one]:D:_default' \
 '--max-runtime=[End cleanly after this long, with a line that says so]:D:_default' \
 '--alive=[Print \`monitor_alive\` when nothing was printed for this long]:D:_default' \

@@ -2,8 +2,8 @@ complete -c heartbeat-watch -l state-dir -d 'The folder that holds work-items.js
 complete -c heartbeat-watch -l poll-interval -l interval -d 'Look at least this often' -r
 complete -c heartbeat-watch -l warn-before -d 'Warn when less than this is left' -r
 complete -c heartbeat-watch -l grace -d 'Call a lease expired only this long after its end' -r
-complete -c heartbeat-watch -l emit -d 'Tell changes, or after each look all that holds' -r -f -a "events\t'Changes'
-readings\t'All that holds, once a look'"
+complete -c heartbeat-watch -l emit -d 'Tell changes, or after each look all that holds' -r -f -a "events\t'What changed'
+readings\t'All that holds, once a look, for `wake`'"
 complete -c heartbeat-watch -l cursor -d 'Remember in FILE what was said, so that the next run tells the difference' -r -F
 complete -c heartbeat-watch -l wait -d 'Wait this long for the first look that gives an event; exit 3 without one' -r
 complete -c heartbeat-watch -l max-runtime -d 'End cleanly after this long, with a line that says so' -r

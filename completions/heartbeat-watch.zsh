@@ -20,8 +20,8 @@ _heartbeat-watch() {
 '--interval=[Look at least this often]:D:_default' \
 '--warn-before=[Warn when less than this is left]:D:_default' \
 '--grace=[Call a lease expired only this long after its end]:D:_default' \
-'--emit=[Tell changes, or after each look all that holds]:WHAT:((events\:"Changes"
-readings\:"All that holds, once a look"))' \
+'--emit=[Tell changes, or after each look all that holds]:WHAT:((events\:"What changed"
+readings\:"All that holds, once a look, for \`wake\`"))' \
 '--cursor=[Remember in FILE what was said, so that the next run tells the difference]:FILE:_files' \
 '--wait=[Wait this long for the first look that gives an event; exit 3 without one]:D:_default' \
 '--max-runtime=[End cleanly after this long, with a line that says so]:D:_default' \

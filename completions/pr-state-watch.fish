@@ -2,7 +2,7 @@ complete -c pr-state-watch -l repo -d 'The repository, as [HOST/]OWNER/NAME [def
 complete -c pr-state-watch -l poll-interval -l interval -d 'How often to ask' -r
 complete -c pr-state-watch -l known-red -d 'A check that is expected to fail, by its name or `WORKFLOW / NAME`; may be given several times' -r
 complete -c pr-state-watch -l emit -d 'Print `events`: changes; or `readings`: all that holds, at each look' -r -f -a "events\t'What changed'
-readings\t'All that holds, once a look'"
+readings\t'All that holds, once a look, for `wake`'"
 complete -c pr-state-watch -l format -d 'Print `ndjson`, or `text`: one short line per change of state' -r -f -a "ndjson\t'One JSON object per line'
 text\t'`PR#729 OPEN review=NONE`'"
 complete -c pr-state-watch -l cursor -d 'Remember in FILE what was said, for the next run' -r -F

@@ -20,7 +20,7 @@ _pr-state-watch() {
 '--interval=[How often to ask]:D:_default' \
 '*--known-red=[A check that is expected to fail, by its name or \`WORKFLOW / NAME\`; may be given several times]:NAME:_default' \
 '--emit=[Print \`events\`\: changes; or \`readings\`\: all that holds, at each look]:WHAT:((events\:"What changed"
-readings\:"All that holds, once a look"))' \
+readings\:"All that holds, once a look, for \`wake\`"))' \
 '--format=[Print \`ndjson\`, or \`text\`\: one short line per change of state]:FORM:((ndjson\:"One JSON object per line"
 text\:"\`PR#729 OPEN review=NONE\`"))' \
 '--cursor=[Remember in FILE what was said, for the next run]:FILE:_files' \

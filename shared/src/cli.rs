@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::{
-    Args, Parser,
+    Args, Parser, ValueEnum,
     builder::{PathBufValueParser, TypedValueParser},
 };
 
@@ -39,6 +39,15 @@ pub struct Running {
     /// The `source` of every line, instead of the program's name
     #[arg(long, value_name = "NAME", value_parser = name)]
     pub source: Option<String>,
+}
+
+/// What a source prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Emit {
+    /// What changed.
+    Events,
+    /// All that holds, once a look, for `wake`.
+    Readings,
 }
 
 const MS: Duration = Duration::from_millis(1);

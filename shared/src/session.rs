@@ -3,7 +3,7 @@
 //! A program's loop stays in its `main.rs`: [`Session::pass`], look, decide, [`Session::tell`],
 //! remember, [`Session::pause`]. This module knows no event of any program.
 
-use std::{ops::ControlFlow, path::PathBuf, process::ExitCode, time::Duration};
+use std::{ops::ControlFlow, os::fd::BorrowedFd, path::PathBuf, process::ExitCode, time::Duration};
 
 use serde::Serialize;
 
@@ -12,8 +12,9 @@ use crate::{
     clock::{self, Now},
     cursor::Cursor,
     exit::{self, Ended, Error, Reason},
-    health::{Health, Reasons},
+    health::{Extent, Health, Reasons},
     line::{Event, Speaker},
+    reading::Reading,
     stdout::Stdout,
     sweep::Sweep,
     wait::{Stop, Waiter, Wake},
@@ -89,6 +90,8 @@ pub struct Session {
     pass_began: Duration,
     had_news: bool,
     armed: bool,
+    extent: Option<Extent>,
+    holes: Vec<&'static str>,
 }
 
 impl Session {
@@ -113,12 +116,22 @@ impl Session {
             pass_began: now,
             had_news: false,
             armed: false,
+            extent: None,
+            holes: program.not_covered.to_vec(),
         })
     }
 
     /// Names what is watched: part of every `id`, so it has to be canonical.
     pub fn set_subject(&mut self, subject: &str) {
         subject.clone_into(&mut self.speaker.subject);
+    }
+
+    /// What `monitor_armed` tells beside what is watched, and what is not covered as things are.
+    pub fn set_extent(&mut self, extent: Extent, holes: &[&'static str]) {
+        if !self.armed {
+            self.extent = Some(extent);
+            self.holes = [self.program.not_covered, holes].concat();
+        }
     }
 
     /// Makes [`Session::pause`] end at least every `interval`.
@@ -195,7 +208,7 @@ impl Session {
         }
         for event in events {
             self.say(now, event)?;
-            self.had_news = true;
+            self.had_news |= event.is_news();
         }
         self.flush()
     }
@@ -216,6 +229,20 @@ impl Session {
             self.had_news = true;
         }
         self.flush()
+    }
+
+    /// Tells all that one look found, in as many lines as it takes.
+    ///
+    /// # Errors
+    ///
+    /// Those of stdout.
+    pub fn tell_reading(
+        &mut self,
+        now: &Now,
+        reading: &Reading,
+    ) -> Result<ControlFlow<Ended>, Error> {
+        let lines = reading.lines(&self.speaker, now.timestamp()).map_err(unwritable)?;
+        self.tell_lines(now, lines.iter().map(Vec::as_slice))
     }
 
     /// The envelope's view of who speaks.
@@ -258,6 +285,20 @@ impl Session {
         look: Look,
         due: Option<Duration>,
     ) -> Result<ControlFlow<Ended>, Error> {
+        self.pause_on(look, due, &[])
+    }
+
+    /// The same, which ends as soon as one of `inputs` is readable, too.
+    ///
+    /// # Errors
+    ///
+    /// Those of stdout and poll(2).
+    pub fn pause_on(
+        &mut self,
+        look: Look,
+        due: Option<Duration>,
+        inputs: &[BorrowedFd<'_>],
+    ) -> Result<ControlFlow<Ended>, Error> {
         let now = clock::now();
         if let Some(ended) = self.judge(look, &now)? {
             return Ok(ControlFlow::Break(ended));
@@ -268,7 +309,7 @@ impl Session {
         }
         // A storm of changes costs a third of a core at worst.
         let rest = (now.monotonic.saturating_sub(self.pass_began) * 2).min(Duration::from_secs(1));
-        self.sleep(due, now.monotonic + rest)
+        self.sleep(due, now.monotonic + rest, inputs)
     }
 
     /// Ends a run that has nothing left to watch, after a whole look.
@@ -286,25 +327,28 @@ impl Session {
         &mut self,
         due: Option<Duration>,
         rested: Duration,
+        inputs: &[BorrowedFd<'_>],
     ) -> Result<ControlFlow<Ended>, Error> {
         let mut rung = false;
         loop {
             let look = rung.then_some(rested);
             let deadline =
                 [look, due, self.sweep.due(), self.next_timer()].into_iter().flatten().min();
-            let wake = self.waiter.wait(deadline, None).map_err(Error::on("wait"))?;
+            let wake =
+                self.waiter.wait(deadline, inputs.iter().copied()).map_err(Error::on("wait"))?;
             let now = clock::now();
             match wake {
                 Wake::Stop(stop) => return self.stop(stop, &now).map(ControlFlow::Break),
                 Wake::Rung => rung = true,
                 Wake::Due | Wake::Ready => {}
             }
+            let is_ready = wake == Wake::Ready;
             if let Some(ended) = self.run_timers(&now)? {
                 return Ok(ControlFlow::Break(ended));
             }
             let passed = |at: Option<Duration>| at.is_some_and(|at| at <= now.monotonic);
             let is_swept = self.sweep.passes(now.monotonic);
-            if is_swept || passed(due) || (rung && rested <= now.monotonic) {
+            if is_swept || is_ready || passed(due) || (rung && rested <= now.monotonic) {
                 return Ok(ControlFlow::Continue(()));
             }
         }
@@ -333,7 +377,10 @@ impl Session {
             self.armed = true;
             self.waiter.service().ready();
             if self.announces() {
-                let armed = Health::armed(&self.speaker.subject, self.program.not_covered, now);
+                let armed = {
+                    let (extent, watching) = (self.extent.take(), &self.speaker.subject);
+                    Health::armed(watching, extent, &self.holes, now)
+                };
                 self.say_health(now, Some(armed))?;
             }
         }

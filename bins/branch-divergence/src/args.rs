@@ -2,7 +2,8 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
+pub use shared::cli::Emit;
 use shared::cli::{Running, path, span};
 
 use crate::git;
@@ -54,15 +55,6 @@ pub enum Base {
     Named(String),
     /// The remote's HEAD, else the first usual name that it has.
     Auto,
-}
-
-/// What is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Emit {
-    /// What changed.
-    Events,
-    /// All that holds, once a look.
-    Readings,
 }
 
 const SECOND: Duration = Duration::from_secs(1);

@@ -61,9 +61,7 @@ fn run(args: &Args, session: &mut Session) -> Result<Ended, Error> {
 
 fn tell(session: &mut Session, verdict: &Verdict, now: &Now) -> Result<ControlFlow<Ended>, Error> {
     if let Some(reading) = &verdict.reading {
-        let lines = reading.lines(session.speaker(), now.timestamp());
-        let lines = lines.map_err(Error::on("write a reading"))?;
-        return session.tell_lines(now, lines.iter().map(Vec::as_slice));
+        return session.tell_reading(now, reading);
     }
     session.tell(now, &verdict.health, &verdict.events)
 }

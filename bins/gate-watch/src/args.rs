@@ -2,7 +2,8 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
+pub use shared::cli::Emit;
 use shared::cli::{self, Running};
 
 /// Says when a question for a person appears, and when it is answered or gone
@@ -40,15 +41,6 @@ pub struct Args {
     /// The flags that many programs take.
     #[command(flatten)]
     pub running: Running,
-}
-
-/// What is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Emit {
-    /// What changed.
-    Events,
-    /// All that holds, once a look.
-    Readings,
 }
 
 #[cfg(test)]

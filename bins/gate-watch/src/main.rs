@@ -38,7 +38,10 @@ fn run(args: &Args, session: &mut Session) -> Result<Ended, Error> {
         let mut told = session.tell(&pass.now, &decided.health, &decided.events)?;
         if let (Some(found), ControlFlow::Continue(())) = (decided.found, told) {
             looks += 1;
-            told = tell_reading(session, &pass, looks, found)?;
+            let Found { entries, error } = found;
+            let subject = session.speaker().subject.clone();
+            let reading = Reading { subject, look: looks, entries, error };
+            told = session.tell_reading(&pass.now, &reading)?;
         }
         if let ControlFlow::Break(ended) = told {
             return Ok(ended);
@@ -59,17 +62,4 @@ fn look(probe: &mut Probe, judge: &mut Judge, dir: &Path, pass: &Pass) -> Decide
     let all = pass.full && !pass.changes.overflowed;
     let seen = probe.look(dir, pass.now.wall, &judge.interest(all, &pass.now));
     judge.decide(dir, &seen, &pass.now)
-}
-
-fn tell_reading(
-    session: &mut Session,
-    pass: &Pass,
-    look: u64,
-    found: Found,
-) -> Result<ControlFlow<Ended>, Error> {
-    let Found { entries, error } = found;
-    let reading = Reading { subject: session.speaker().subject.clone(), look, entries, error };
-    let lines = reading.lines(session.speaker(), pass.now.timestamp());
-    let lines = lines.map_err(Error::on("print a reading"))?;
-    session.tell_lines(&pass.now, lines.iter().map(Vec::as_slice))
 }

@@ -2,7 +2,8 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
+pub use shared::cli::Emit;
 use shared::cli::{self, Running, span};
 
 use crate::rules::Rules;
@@ -38,15 +39,6 @@ pub struct Args {
     /// How it runs.
     #[command(flatten)]
     pub running: Running,
-}
-
-/// What is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Emit {
-    /// Changes.
-    Events,
-    /// All that holds, once a look.
-    Readings,
 }
 
 const DAY: Duration = Duration::from_hours(24);

@@ -55,7 +55,5 @@ fn tell_reading(
     let Some(reading) = reading(memory, outcome, &subject, look) else {
         return Ok(ControlFlow::Continue(()));
     };
-    let lines = reading.lines(session.speaker(), now.timestamp());
-    let lines = lines.map_err(Error::on("print a reading"))?;
-    session.tell_lines(now, lines.iter().map(Vec::as_slice))
+    session.tell_reading(now, &reading)
 }

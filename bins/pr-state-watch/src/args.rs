@@ -4,6 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Parser, ValueEnum};
 use github::target::{self, Given, Slug};
+pub use shared::cli::Emit;
 use shared::cli::{Running, path, span};
 
 /// Say when the state of pull requests changes, and end when all are merged or closed
@@ -41,15 +42,6 @@ pub struct Args {
     /// How it is run
     #[command(flatten)]
     pub running: Running,
-}
-
-/// What is printed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Emit {
-    /// What changed.
-    Events,
-    /// All that holds, once a look.
-    Readings,
 }
 
 /// In which form.
