@@ -8,7 +8,12 @@ use clap::{
 };
 use shared::cli;
 
-use crate::rules::Urgency;
+use shared::exit::Error;
+
+use crate::{
+    audience::{Audience, Format, Share},
+    rules::Urgency,
+};
 
 /// Says of every event that passes through how soon a reader must act.
 #[derive(Debug, Clone, Parser)]
@@ -17,6 +22,18 @@ pub struct Args {
     /// Leave out events below this urgency, but never a `reading`
     #[arg(long, value_name = "URGENCY", default_value = "info", value_parser = urgency_parser())]
     pub min: Urgency,
+    /// Whose share of the events passes [default: all]
+    #[arg(long, value_name = "WHO", value_parser = audience(), conflicts_with_all = ["report", "print_rules"])]
+    pub audience: Option<Audience>,
+    /// In which form; the last two imply that audience
+    #[arg(long, value_name = "FORMAT", default_value = "ndjson", value_parser = format(), conflicts_with_all = ["report", "print_rules"])]
+    pub format: Format,
+    /// No result path to the consultant while blind
+    #[arg(long)]
+    pub blind_strict: bool,
+    /// With --format lead or consultant: leave out events that the oldest formats have no line for
+    #[arg(long)]
+    pub seed_only: bool,
     /// Rules to try before the built-in ones
     #[arg(long, value_name = "FILE", value_parser = path_parser())]
     pub rules: Option<PathBuf>,
@@ -63,6 +80,55 @@ pub struct Named {
     pub name: String,
     /// The file of its lines; `None` for stdin.
     pub file: Option<PathBuf>,
+}
+
+impl Args {
+    /// What passes to whom, and how.
+    ///
+    /// # Errors
+    ///
+    /// Flags that exclude each other.
+    pub fn share(&self) -> Result<Share, Error> {
+        let implied = match self.format {
+            Format::Ndjson => None,
+            Format::Lead => Some(Audience::Lead),
+            Format::Consultant => Some(Audience::Consultant),
+        };
+        if let (Some(implied), Some(asked)) = (implied, self.audience)
+            && implied != asked
+        {
+            return Err(Error::usage(
+                "unable to give a format to another audience: leave out --audience, or give the one that --format names",
+            ));
+        }
+        if self.seed_only && implied.is_none() {
+            return Err(Error::usage(
+                "unable to use --seed-only: it needs --format lead or consultant",
+            ));
+        }
+        Ok(Share {
+            audience: implied.or(self.audience).unwrap_or_default(),
+            format: self.format,
+            blind_strict: self.blind_strict,
+            seed_only: self.seed_only,
+        })
+    }
+}
+
+fn audience() -> impl TypedValueParser<Value = Audience> {
+    PossibleValuesParser::new(["lead", "consultant", "all"]).map(|word| match &*word {
+        "lead" => Audience::Lead,
+        "consultant" => Audience::Consultant,
+        _ => Audience::All,
+    })
+}
+
+fn format() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(["ndjson", "lead", "consultant"]).map(|word| match &*word {
+        "lead" => Format::Lead,
+        "consultant" => Format::Consultant,
+        _ => Format::Ndjson,
+    })
 }
 
 fn max_line(text: &str) -> Result<usize, String> {

@@ -8,6 +8,7 @@ use shared::{
 };
 
 use crate::{
+    audience::{Part, Share},
     intake::Arrival,
     judge::{Judge, Judged},
     malformed::{self, Malformed, Notice, Reason},
@@ -21,6 +22,7 @@ pub struct Filter {
     judge: Judge,
     speaker: Speaker,
     min: Urgency,
+    share: Share,
     malformed: Malformed,
     worst: Option<Urgency>,
     line: Vec<u8>,
@@ -31,7 +33,14 @@ impl Filter {
     #[must_use]
     pub fn new(judge: Judge, speaker: Speaker, min: Urgency) -> Self {
         let (malformed, line) = (Malformed::default(), Vec::new());
-        Self { judge, speaker, min, malformed, worst: None, line }
+        let share = Share::default();
+        Self { judge, speaker, min, share, malformed, worst: None, line }
+    }
+
+    /// Gives only this share of it.
+    #[must_use]
+    pub fn with(self, share: Share) -> Self {
+        Self { share, ..self }
     }
 
     /// What is to be printed for line `number` of the input: the line, with its urgency, or a
@@ -51,7 +60,7 @@ impl Filter {
             Arrival::Line(line) => match self.judge.judge(line) {
                 Some(judged) => {
                     self.worst = self.worst.max(Some(judged.urgency()));
-                    return Ok(self.write(line, judged));
+                    return self.write(line, judged);
                 }
                 None => malformed::reason(line),
             },
@@ -94,8 +103,10 @@ impl Filter {
     pub fn say(&mut self, event: &impl Event, now: &Now) -> io::Result<Option<&[u8]>> {
         let line = self.speaker.line(event, now.timestamp())?;
         let line = line.strip_suffix(b"\n").unwrap_or(&line);
-        let judged = self.judge.judge(line);
-        Ok(judged.and_then(|judged| self.write(line, judged)))
+        match self.judge.judge(line) {
+            Some(judged) => self.write(line, judged),
+            None => Ok(None),
+        }
     }
 
     /// The code of `--exit-code` for all that came.
@@ -108,22 +119,33 @@ impl Filter {
         notice.map_or(Ok(None), |notice| self.say(&notice, now))
     }
 
-    fn write(&mut self, line: &[u8], judged: Judged) -> Option<&[u8]> {
+    fn write(&mut self, line: &[u8], judged: Judged) -> io::Result<Option<&[u8]>> {
         let urgency = judged.urgency();
         if urgency < self.min && !judged.is_reading {
-            return None;
+            return Ok(None);
         }
-        let value: &[u8] = match urgency {
-            Urgency::Immediate => br#""immediate""#,
-            Urgency::Warning => br#""warning""#,
-            Urgency::Info => br#""info""#,
+        let value = match urgency {
+            Urgency::Immediate => r#""immediate""#,
+            Urgency::Warning => r#""warning""#,
+            Urgency::Info => r#""info""#,
         };
+        if !self.share.is_everything() {
+            match self.share.of(line, value.trim_matches('"'))? {
+                Part::Whole => {}
+                Part::Nothing => return Ok(None),
+                Part::Text(text) => {
+                    self.line = text;
+                    self.line.push(b'\n');
+                    return Ok(Some(&self.line));
+                }
+            }
+        }
         let unclassified = unclassified(&judged);
-        let urgency = Key { name: "urgency", value, at: judged.urgency };
+        let urgency = Key { name: "urgency", value: value.as_bytes(), at: judged.urgency };
         self.line.clear();
         splice(line, judged.braces, [Some(urgency), unclassified], &mut self.line);
         self.line.push(b'\n');
-        Some(&self.line)
+        Ok(Some(&self.line))
     }
 }
 

@@ -28,6 +28,7 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<Ended, Error> {
+    let share = args.share()?;
     let mut waiter = Waiter::new(args.parent_pid).map_err(Error::on("take over the signals"))?;
     let is_stream = !args.report && !args.print_rules;
     let rules = match rules_in_force(args, &mut waiter) {
@@ -35,7 +36,7 @@ fn run(args: &Args) -> Result<Ended, Error> {
         Ok(None) => return Ok(Ended::Done),
         // Whoever reads the stream has to hear of it.
         Err(err) if is_stream && err.reason() != Reason::Usage => {
-            return Stream::new(args, Judge::new(&builtin()?), &mut waiter).refuse(err);
+            return Stream::new(args, Judge::new(&builtin()?), share, &mut waiter).refuse(err);
         }
         Err(err) => return Err(err),
     };
@@ -46,7 +47,7 @@ fn run(args: &Args) -> Result<Ended, Error> {
     if args.report {
         return survey::run(args, judge, &mut waiter);
     }
-    Stream::new(args, judge, &mut waiter).run()
+    Stream::new(args, judge, share, &mut waiter).run()
 }
 
 /// The rules of `--rules`, then the built-in ones unless a rule that fits everything switches

@@ -14,6 +14,7 @@ use shared::{
 
 use crate::{
     args::Args,
+    audience::Share,
     filter::Filter,
     input::{Input, Piece},
     intake::{Arrival, Intake},
@@ -44,11 +45,11 @@ pub struct Stream<'a> {
 impl<'a> Stream<'a> {
     /// A stream that judges by `judge`.
     #[must_use]
-    pub fn new(args: &'a Args, judge: Judge, waiter: &'a mut Waiter) -> Self {
+    pub fn new(args: &'a Args, judge: Judge, share: Share, waiter: &'a mut Waiter) -> Self {
         let program = "classify";
         let source = args.source.clone().unwrap_or_else(|| program.to_owned());
         let speaker = Speaker { program, source, subject: String::new() };
-        let filter = Filter::new(judge, speaker, args.min);
+        let filter = Filter::new(judge, speaker, args.min).with(share);
         Self { args, waiter, filter, intake: Intake::new(args.max_line), out: Stdout::default() }
     }
 

@@ -93,7 +93,10 @@ fn a_bad_command_line_exits_1_and_says_what_is_allowed() {
         (&["--report", "=f"], "letters"),
         (&["--report", "--print-rules"], "--print-rules"),
         (&["--report", "--max-runtime", "1"], "--max-runtime"),
-        (&["--audience", "lead"], "--audience"),
+        (&["--audience", "nobody"], "--audience"),
+        (&["--audience", "lead", "--format", "consultant"], "--audience"),
+        (&["--seed-only"], "--seed-only"),
+        (&["--report", "--format", "lead"], "--format"),
         (&["--once"], "--once"),
     ] {
         let (code, stdout, stderr) = ended(&fed(&mut classify(args), "{}\n"));
@@ -110,4 +113,30 @@ fn of_a_flag_given_twice_the_last_counts() {
     // But inputs add up, wherever the flags stand.
     let report = clean(&["--report", "a=/dev/null", "--min", "info", "b=/dev/null"], "");
     assert!(report.contains(r#""healthy_monitors":["a","b"]"#), "{report}");
+}
+
+/// What the page gives, in the time zone of the reader.
+#[test]
+fn a_result_in_a_blind_phase_is_told_without_its_verdict() {
+    let line = r#"{"event":"result_ready","timestamp":"2026-04-08T14:10:00Z","source":"agent-watch","agent":"verifier-claude","step":"7","size":9,"verdict":"FAIL","result_path":"/r/v.md","blind":true,"consultant_reporting":"full"}"#;
+    for (zone, strict, want) in [
+        (
+            "UTC",
+            false,
+            r#"{"event":"agent_complete","step":"7","agent":"verifier-claude","result":"/r/v.md","ts":"14:10","source":"monitor"}"#,
+        ),
+        (
+            "Asia/Seoul",
+            true,
+            r#"{"event":"agent_complete","step":"7","agent":"verifier-claude","ts":"23:10","source":"monitor"}"#,
+        ),
+    ] {
+        let mut classify = tests::command(env!("CARGO_BIN_EXE_classify"));
+        classify.args(["--format", "consultant"]).args(strict.then_some("--blind-strict"));
+        classify.env("TZ", zone).stdin(std::process::Stdio::piped());
+        let mut running = tests::Running::start(&mut classify);
+        std::io::Write::write_all(&mut running.stdin().unwrap(), format!("{line}\n").as_bytes())
+            .unwrap();
+        assert_eq!(running.raw(), format!("{want}\n"));
+    }
 }
