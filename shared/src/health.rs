@@ -21,6 +21,8 @@ pub enum Health {
     /// The first complete look was taken.
     MonitorArmed {
         watching: String,
+        #[serde(flatten)]
+        extent: Option<Extent>,
         not_covered: Vec<&'static str>,
         #[serde(skip)]
         said_at: String,
@@ -61,6 +63,17 @@ pub enum Health {
     },
 }
 
+/// How much is watched and by what means, where a program's page wants it told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Extent {
+    /// How many things.
+    pub items: usize,
+    /// The floor sweep in whole seconds.
+    pub poll_interval_sec: u64,
+    /// `inotify`, `pidfd`, `poll`.
+    pub mechanisms: Vec<&'static str>,
+}
+
 impl Health {
     /// `monitor_failed`.
     #[must_use]
@@ -83,9 +96,14 @@ impl Health {
 
     /// `monitor_armed`.
     #[must_use]
-    pub fn armed(watching: &str, not_covered: &[&'static str], now: &Now) -> Self {
-        let not_covered = not_covered.to_vec();
-        Self::MonitorArmed { watching: watching.to_owned(), not_covered, said_at: at(now) }
+    pub fn armed(
+        watching: &str,
+        extent: Option<Extent>,
+        not_covered: &[&'static str],
+        now: &Now,
+    ) -> Self {
+        let (watching, not_covered) = (watching.to_owned(), not_covered.to_vec());
+        Self::MonitorArmed { watching, extent, not_covered, said_at: at(now) }
     }
 }
 

@@ -1,0 +1,203 @@
+//! What a look at an item sees: metadata only. No result, progress or feed file is ever opened.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    os::{
+        fd::{AsFd as _, BorrowedFd, OwnedFd},
+        unix::fs::MetadataExt as _,
+    },
+    path::Path,
+};
+
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, openat, statat};
+use sha2::{Digest as _, Sha256};
+use shared::{
+    file::Stamp,
+    pidfile::{self, Held},
+    roster::Key,
+};
+
+use crate::{
+    cpu,
+    eyes::Eyes,
+    item::{Fate, Item, Named, Progress, ResultSeen, Seen, Version, Wants},
+};
+
+/// The most entries of a progress directory.
+const ENTRIES: usize = 4096;
+
+/// What is kept of an item between looks.
+#[derive(Debug, Default)]
+struct Kept {
+    held: Option<Held>,
+    stamp: Option<Stamp>,
+    named: Option<Named>,
+}
+
+/// Looks at items.
+#[derive(Debug)]
+pub struct Probe {
+    kept: BTreeMap<(Key, String), Kept>,
+    pidfds: bool,
+}
+
+impl Default for Probe {
+    fn default() -> Self {
+        let pid = rustix::process::getpid();
+        let opened = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty());
+        Self { kept: BTreeMap::new(), pidfds: opened.is_ok() }
+    }
+}
+
+impl Probe {
+    /// Whether processes can be held.
+    #[must_use]
+    pub fn pidfds(&self) -> bool {
+        self.pidfds
+    }
+
+    /// Forgets what is not among `items`.
+    pub fn keep(&mut self, items: &BTreeMap<Key, Item>) {
+        self.kept.retain(|(key, instance), _| {
+            items.get(key).is_some_and(|item| item.entry.spec.instance == *instance)
+        });
+    }
+
+    /// What becomes readable when a process that lives now ends.
+    #[must_use]
+    pub fn ends(&self, items: &BTreeMap<Key, Item>) -> Vec<BorrowedFd<'_>> {
+        let lives = |key: &Key| {
+            let known = items.get(key).and_then(|item| item.known);
+            known.is_some_and(|known| known.exited.is_none())
+        };
+        let kept = self.kept.iter().filter(|((key, _), _)| lives(key));
+        kept.filter_map(|(_, kept)| kept.held.as_ref()?.fd()).collect()
+    }
+
+    /// Whether a process lives that has to be looked at to know its end.
+    #[must_use]
+    pub fn has_unheld(&self) -> bool {
+        self.kept.values().any(|kept| kept.held.as_ref().is_some_and(|held| held.fd().is_none()))
+    }
+
+    /// Looks at `item`.
+    pub fn look(&mut self, key: &Key, item: &Item, wants: Wants, full: bool, eyes: &Eyes) -> Seen {
+        let spec = &item.entry.spec;
+        let path = Path::new(&spec.result_path);
+        // What was told comes before what is seen.
+        let signals = eyes.signals(path);
+        let result = result(path);
+        let kept = self.kept.entry((key.clone(), spec.instance.clone())).or_default();
+        let fate = kept.held.as_ref().map(fate);
+        let named = match &spec.pid_file {
+            None => Named::None,
+            Some(file) => kept.name(Path::new(file), fate, full, self.pidfds),
+        };
+        let pid = item.known.filter(|known| known.exited.is_none()).map(|known| known.who.pid);
+        Seen {
+            result,
+            signals,
+            fate: fate.filter(|_| item.known.is_some()),
+            named,
+            progress: wants.progress.then(|| progress(&spec.progress)),
+            cpu: pid.filter(|_| wants.cpu).and_then(cpu::of),
+            tree: pid.filter(|_| wants.tree).and_then(cpu::of_tree),
+        }
+    }
+}
+
+impl Kept {
+    /// What the pid file says, read again when it changed and when its process is gone.
+    fn name(&mut self, path: &Path, fate: Option<Fate>, full: bool, fds: bool) -> Named {
+        let stamp = fs::metadata(path).ok().map(|meta| Stamp::of(&meta));
+        let lives = fate == Some(Fate::Alive);
+        if let Some(named) = self.named
+            && stamp == self.stamp
+            && lives
+            && !full
+        {
+            return named;
+        }
+        self.stamp = stamp;
+        let named = match pidfile::read(path, fds) {
+            pidfile::Named::Missing => Named::Missing,
+            pidfile::Named::Invalid => Named::Useless("pid_file_invalid"),
+            pidfile::Named::Stale => Named::Useless("pid_file_stale"),
+            pidfile::Named::OtherNamespace => Named::Useless("pid_namespace"),
+            pidfile::Named::Gone(who, reason) => Named::Gone(who, reason),
+            pidfile::Named::Alive(held) => {
+                let who = held.who;
+                if !lives {
+                    self.held = Some(held);
+                }
+                Named::Alive(who)
+            }
+        };
+        self.named = Some(named);
+        named
+    }
+}
+
+fn fate(held: &Held) -> Fate {
+    match held.fate() {
+        pidfile::Fate::Alive => Fate::Alive,
+        pidfile::Fate::Exited(status) => Fate::Exited(status),
+        pidfile::Fate::Reused => Fate::Reused,
+    }
+}
+
+fn result(path: &Path) -> ResultSeen {
+    match fs::metadata(path) {
+        Ok(meta) if meta.is_file() => ResultSeen::File(version(&Stamp::of(&meta))),
+        Err(err) if err.kind() == io::ErrorKind::PermissionDenied => ResultSeen::Unreadable,
+        Err(_) if path.parent().is_some_and(|dir| !dir.is_dir()) => ResultSeen::NoFolder,
+        Ok(_) | Err(_) => ResultSeen::Absent,
+    }
+}
+
+fn version(stamp: &Stamp) -> Version {
+    Version { file: stamp.file, size: stamp.size, mtime_ns: stamp.modified_ns }
+}
+
+/// The stamps of all progress paths; of a directory also those of its entries.
+fn progress(paths: &[String]) -> Progress {
+    let mut hash = Sha256::new();
+    let mut newest: Option<(i128, String)> = None;
+    let mut note = |path: &str, ino: u64, size: u64, ns: i128| {
+        hash.update(path.as_bytes());
+        hash.update(ino.to_le_bytes());
+        hash.update(size.to_le_bytes());
+        hash.update(ns.to_le_bytes());
+        if newest.as_ref().is_none_or(|(at, _)| *at < ns) {
+            newest = Some((ns, path.to_owned()));
+        }
+    };
+    for path in paths {
+        let Ok(meta) = fs::metadata(path) else { continue };
+        note(path, meta.ino(), meta.len(), Stamp::of(&meta).modified_ns);
+        if !meta.is_dir() {
+            continue;
+        }
+        let Ok(dir) = folder(path) else { continue };
+        let Ok(entries) = Dir::read_from(&dir) else { continue };
+        for entry in entries.flatten().take(ENTRIES) {
+            let name = entry.file_name();
+            if name == c"." || name == c".." {
+                continue;
+            }
+            let Ok(stat) = statat(dir.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+            let ns = i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec);
+            let path = format!("{path}/{}", name.to_string_lossy());
+            note(&path, stat.st_ino, stat.st_size.unsigned_abs(), ns);
+        }
+    }
+    let digest = hash.finalize();
+    let stamp = digest.iter().take(8).fold(0, |sum, byte| (sum << 8) | u64::from(*byte));
+    Progress { stamp, newest }
+}
+
+fn folder(path: &str) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
+    openat(rustix::fs::CWD, path, flags, Mode::empty())
+}
