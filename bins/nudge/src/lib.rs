@@ -1,0 +1,9 @@
+//! `nudge`: passes events on, and says again those that want an answer and get none.
+//!
+//! [`decide`] is pure: lines, acknowledgements and the clock to what is to be said. [`run`] reads
+//! and writes.
+
+pub mod args;
+pub mod decide;
+pub mod event;
+pub mod run;
