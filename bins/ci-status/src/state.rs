@@ -5,7 +5,6 @@ use github::{
     target::{Subject, Target},
     verdict::{Outcome, Required, Rows, Verdict, judge},
 };
-use shared::text::Text;
 
 use crate::{
     decide::{Said, Terms},
@@ -73,7 +72,7 @@ pub fn of(
     terms: &Terms,
 ) -> (State, Option<Verdict>) {
     match saw {
-        Saw::Run(run) => (of_run(run), None),
+        Saw::Run(run) => (of_run(run, target), None),
         Saw::Pull(pull, required) => {
             let end = end_of(pull, said, terms);
             let url = address(&pull.url, target);
@@ -103,10 +102,10 @@ pub fn of(
     }
 }
 
-fn of_run(sent: &run::Run) -> State {
+fn of_run(sent: &run::Run, target: &Target) -> State {
     let word = |text: &Option<String>| text.clone().unwrap_or_default();
     let (status, conclusion, reason) = run::state(&word(&sent.status), &word(&sent.conclusion));
-    let url = Text::new(&sent.html_url, 300).as_str().to_owned();
+    let url = address(&sent.html_url, target);
     let (head, attempt) = (sent.head_sha.clone(), sent.run_attempt);
     State { status, conclusion, reason, url, head, attempt, ..State::default() }
 }

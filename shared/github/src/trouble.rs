@@ -10,6 +10,7 @@ use shared::{
     gh::{Class, Pace, Trouble},
     health::{Health, Reasons},
     session::Look,
+    text::Text,
 };
 
 use crate::{look::Unseen, place::Names, target::Target};
@@ -142,21 +143,22 @@ impl Troubles {
 
     fn fatal(&self, target: &Target, trouble: &Trouble, is_known: bool) -> Option<Error> {
         let host = &target.repo.host;
+        let words = Text::new(&trouble.detail, 200);
+        let detail = words.as_str();
         match trouble.class {
             Class::NotFound if !is_known => {
                 let what = Names::spoken(target);
-                let message = format!("unable to find {what}: {}", trouble.detail);
+                let message = format!("unable to find {what}: {detail}");
                 Some(Error::new(Reason::NotFound, "not_found", message))
             }
             Class::Authentication if !self.seen_any => {
                 let message = format!(
-                    "unable to read {host}: {} (run: gh auth login --hostname {host})",
-                    trouble.detail
+                    "unable to read {host}: {detail} (run: gh auth login --hostname {host})"
                 );
                 Some(Error::new(Reason::Missing, "not_logged_in", message))
             }
             Class::Setup if !self.seen_any => {
-                let message = format!("unable to read {host}: {} (install gh)", trouble.detail);
+                let message = format!("unable to read {host}: {detail} (install gh)");
                 Some(Error::new(Reason::Missing, "gh_missing", message))
             }
             _ => None,

@@ -234,6 +234,19 @@ fn a_commit_is_watched_by_its_hash() {
 }
 
 #[test]
+fn ci09_a_commit_without_a_run_is_no_other_commits_success() {
+    let world = World::new();
+    world
+        .github
+        .on_documents(|body| Reply::json(&github::answer(body, |_| Some(commit(HEAD, &[])))));
+    let ended = world.end(&["--commit", HEAD, "--no-checks-grace=0.2", "--exit-code"]);
+    assert_eq!((ended.code, &ended.lines[1]["reason"]), (Some(14), &json!("no_checks")));
+    // One that isn't there at all is not waited for.
+    world.github.on_documents(|body| Reply::json(&github::answer(body, |_| None)));
+    assert_eq!(world.end(&["--commit", OTHER]).code, Some(3));
+}
+
+#[test]
 fn no_checks_end_after_their_grace() {
     let world = World::new();
     in_turn(&world, vec![pull(42, HEAD, &[])]);
