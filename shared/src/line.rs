@@ -60,6 +60,11 @@ pub trait Event: Serialize {
         None
     }
 
+    /// Whether it ends a `--wait`: it tells more than that something is watched.
+    fn is_news(&self) -> bool {
+        true
+    }
+
     /// Whether text in it was cut already.
     fn is_cut(&self) -> bool {
         false
