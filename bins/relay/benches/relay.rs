@@ -1,0 +1,140 @@
+//! Figures of `relay`, beside raw publishing through the same client to the same server:
+//! `cargo bench -p relay`. A real server on the loopback, its store in a folder of its own.
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    reason = "a measurement"
+)]
+
+#[expect(dead_code, reason = "the tests do more with a server")]
+#[path = "../tests/cli/server.rs"]
+mod server;
+
+use std::{
+    collections::VecDeque,
+    fs::{self, File},
+    future::IntoFuture as _,
+    io::{BufRead as _, BufReader, Write as _},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use async_nats::jetstream::{self, message::PublishMessage};
+use server::Server;
+use tests::{Scene, command};
+
+const LINES: usize = 200_000;
+
+fn relay(scene: &Scene, server: &Server, args: &[&str]) -> Command {
+    let mut relay = command(env!("CARGO_BIN_EXE_relay"));
+    relay.args(args).args(["--server", &server.url()]).env("DOORBELL_STORE", scene.join("store"));
+    relay
+}
+
+fn main() {
+    let scene = Scene::new();
+    let server = Server::start(&scene);
+    let pad = "x".repeat(230);
+    let line = |n: usize| {
+        format!(r#"{{"event":"gate_opened","source":"s","n":{n},"id":"{n:016x}","pad":"{pad}"}}"#)
+    };
+    let mut input = String::new();
+    (0..LINES).for_each(|n| input.extend([line(n).as_str(), "\n"]));
+    scene.write("in", &input);
+    println!("{LINES} lines of {} bytes", input.len() / LINES);
+
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let raw = runtime.block_on(raw(&server, &input));
+    print("raw publishing, 1000 in flight", raw, None);
+
+    let begun = Instant::now();
+    let mut publisher = relay(&scene, &server, &["pub", "--stream", "fleet", "--create"]);
+    let peak = peak_of(publisher.stdin(File::open(scene.join("in")).unwrap()).spawn().unwrap());
+    print("relay pub", begun.elapsed(), Some(peak));
+
+    let begun = Instant::now();
+    let mut sub = relay(
+        &scene,
+        &server,
+        &["sub", "--stream", "fleet", "--durable", "d", "--from", "all", "--once"],
+    );
+    let peak = peak_of(sub.stdout(File::create(scene.join("out")).unwrap()).spawn().unwrap());
+    print("relay sub", begun.elapsed(), Some(peak));
+    assert!(fs::read(scene.join("out")).unwrap() == input.as_bytes());
+
+    latency(&scene, &server);
+}
+
+async fn raw(server: &Server, input: &str) -> Duration {
+    let client = async_nats::connect(server.url()).await.unwrap();
+    let streams = jetstream::new(client);
+    let config = jetstream::stream::Config {
+        name: "raw".to_owned(),
+        subjects: vec!["raw.>".to_owned()],
+        ..jetstream::stream::Config::default()
+    };
+    streams.create_stream(config).await.unwrap();
+    let begun = Instant::now();
+    let mut acks = VecDeque::new();
+    for (number, line) in input.lines().enumerate() {
+        let message = PublishMessage::build().message_id(number.to_string());
+        let message = message.payload(line.to_owned().into());
+        acks.push_back(streams.send_publish("raw.a.b", message).await.unwrap().into_future());
+        if acks.len() == 1000 {
+            acks.pop_front().unwrap().await.unwrap();
+        }
+    }
+    for ack in acks {
+        ack.await.unwrap();
+    }
+    begun.elapsed()
+}
+
+fn print(what: &str, time: Duration, peak: Option<u64>) {
+    let rate = LINES as f64 / time.as_secs_f64();
+    let peak =
+        peak.map_or(String::new(), |kib| format!(", {:.1} MiB at most", kib as f64 / 1024.0));
+    println!("{what}: {:.2} s, {rate:.0} lines/s{peak}", time.as_secs_f64());
+}
+
+/// The most memory that a program used until its end, in KiB.
+fn peak_of(mut child: Child) -> u64 {
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    while child.try_wait().unwrap().is_none() {
+        let text = fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        peak = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(peak);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(child.wait().unwrap().success());
+    peak
+}
+
+fn latency(scene: &Scene, server: &Server) {
+    let mut publisher = relay(scene, server, &["pub", "--stream", "fleet"]);
+    let mut publisher = publisher.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let mut sub = relay(scene, server, &["sub", "--stream", "fleet", "--durable", "latency"]);
+    let mut sub = sub.stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = publisher.stdin.take().unwrap();
+    let mut stdout = BufReader::new(sub.stdout.take().unwrap());
+    // Both need a moment to connect; what comes before that is not read.
+    std::thread::sleep(Duration::from_secs(1));
+    let (mut times, mut line) = (Vec::new(), String::new());
+    for n in 0..1000 {
+        let begun = Instant::now();
+        stdin.write_all(format!("{{\"event\":\"x\",\"n\":{n}}}\n").as_bytes()).unwrap();
+        line.clear();
+        stdout.read_line(&mut line).unwrap();
+        times.push(begun.elapsed());
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    times.sort_unstable();
+    println!("latency pub to sub: median {:?}, p99 {:?}", times[500], times[990]);
+    drop(stdin);
+    publisher.wait().unwrap();
+    sub.kill().unwrap();
+    sub.wait().unwrap();
+}
