@@ -176,8 +176,11 @@ impl Starting {
     }
 
     fn proven(&self, already_running: bool) -> Result<Started, Refusal> {
-        let Life::Running(record) = look::life(&self.home)? else {
-            return Err(failed(&self.spec.name, "it ended as soon as it was ready").into());
+        let record = match look::life(&self.home)? {
+            Life::Running(record) => record,
+            // What may end by itself may have done so already: the run it watches was over.
+            Life::Dead(record) if record.ends && record.ready_at.is_some() => record,
+            _ => return Err(failed(&self.spec.name, "it ended as soon as it was ready").into()),
         };
         let took = clock::monotonic().saturating_sub(self.begun);
         let ready_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);

@@ -1,6 +1,11 @@
 //! `spawn`: the four monitors of an orchestration, or those of a manifest.
 
-use tests::{built, git, lines};
+use serde_json::json;
+use tests::{
+    built, eventually, git,
+    github::{self, GitHub, Reply},
+    lines,
+};
 
 use crate::scene::{Store, refused};
 
@@ -67,6 +72,29 @@ fn a_manifest_is_spawned_as_it_is() {
     assert_eq!(store.status("two")["alive"], true);
     let mut follow = store.start_running(&["follow", "one"]);
     follow.event("x");
+}
+
+#[test]
+fn spawn_ci_tells_how_a_run_ended_and_ends() {
+    let store = Store::new();
+    git::level_repository(&store.scene);
+    git::git(
+        &store.scene,
+        &["-C", "world", "remote", "set-url", "origin", "https://github.com/o/n"],
+    );
+    let github = GitHub::start(&store.scene);
+    let run = github::run(7, "completed", Some("failure"));
+    github.on("/repos/o/n/actions/runs/7", [Reply::json(&run)]);
+    let mut command = store.supervise(&["spawn-ci", "--run-id=7"]);
+    github.connect(&mut command);
+    let out = command.output().unwrap();
+    assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+    let answer = lines(&out.stdout).remove(0);
+    assert_eq!((&answer["monitor"], &answer["target"]), (&"ci-status".into(), &"7".into()));
+    eventually("it ends", || store.status("ci-status")["alive"] == false);
+    let report = store.done(&["check"]);
+    assert_eq!(report["immediate"][0]["conclusion"], "failure", "{report}");
+    assert_eq!((&report["ended"][0], &report["dead_monitors"]), (&"ci-status".into(), &json!([])));
 }
 
 #[test]
