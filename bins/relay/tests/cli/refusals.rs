@@ -247,3 +247,33 @@ fn a_run_ends_after_its_time_and_with_its_parent() {
         }
     }
 }
+
+#[test]
+fn tls_needs_the_authority_that_signed_for_the_server() {
+    let scene = Scene::new();
+    // An authority, and a server's key that it signed for the loopback.
+    let script = r#"set -e
+        key="-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
+        openssl req -x509 $key -keyout ca.key -out ca.pem -subj /CN=ca -days 3650
+        openssl req $key -keyout key.pem -out csr -subj /CN=server
+        echo subjectAltName=IP:127.0.0.1 >extensions
+        openssl x509 -req -in csr -CA ca.pem -CAkey ca.key -CAcreateserial -out cert.pem \
+            -days 3650 -extfile extensions"#;
+    let made = tests::command("sh").args(["-c", script]).current_dir(scene.path()).output();
+    assert!(made.unwrap().status.success(), "openssl has to be installed");
+    let (cert, key) = (scene.join("cert.pem"), scene.join("key.pem"));
+    let tls =
+        format!("tls {{ cert_file: \"{}\", key_file: \"{}\" }}", cert.display(), key.display());
+    let server = Server::with(&scene, &tls);
+    let ca = scene.join("ca.pem");
+    let trust = ["--tls-ca", ca.to_str().unwrap()];
+    scene.write("in", "{}\n");
+    let mut publisher = publish(&scene, &server, &["--create"]);
+    publisher.args(trust).stdin(File::open(scene.join("in")).unwrap());
+    assert_eq!(Running::start(&mut publisher).end().code, Some(0));
+    assert_eq!(stored(&scene, &server, &trust), "{}\n");
+    let ended = Running::start(&mut subscribe(&scene, &server, &["--once"])).end();
+    assert_eq!(ended.code, Some(4));
+    let detail = ended.lines[0]["detail"].as_str().unwrap();
+    assert!(detail.contains("certificate"), "{detail}");
+}
