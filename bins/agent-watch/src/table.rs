@@ -246,11 +246,15 @@ fn stream(end: Act) -> World {
 #[test]
 fn a_result_settles() {
     says(&busy(&[(100.0, Renamed)]), &["100:result_ready settled=rename"]);
-    for pause in [&[(100.0, Wrote(1)), (110.0, Wrote(2)), (120.0, Wrote(3)), (130.0, Closed)][..]] {
-        says(&busy(pause), &["130.1:result_ready settled=close"]);
+    let paused = [(100.0, Wrote(1)), (110.0, Wrote(2)), (120.0, Wrote(3)), (130.0, Closed)];
+    let mut steady: Vec<(f64, Act)> =
+        (100_u32..130).map(|at| (f64::from(at), Wrote(u64::from(at)))).collect();
+    steady.push((130.0, Closed));
+    for plan in [&paused[..], &steady] {
+        says(&busy(plan), &["130.1:result_ready settled=close"]);
     }
     let dense: Vec<(f64, Act)> =
-        (100..=130).map(|at| (f64::from(at), Wrote(1 + at as u64))).collect();
+        (100_u32..=130).map(|at| (f64::from(at), Wrote(u64::from(at)))).collect();
     says(&busy(&dense).polling(), &["132:result_ready settled=quiet"]);
     let plan = [(100.0, Wrote(1)), (110.0, Wrote(2))];
     says(&busy(&plan), &["140:result_ready settled=quiet"]);
@@ -305,7 +309,7 @@ fn an_exit_is_told_after_its_grace() {
     says(&stream(DONE), &["50:result_ready settled=exit"]);
     says(&stream(Exit(None)), &["52:result_ready settled=exit"]);
     let mut other: Vec<(f64, Act)> =
-        (40..=58).map(|at| (f64::from(at), Wrote(at as u64))).collect();
+        (40_u32..=58).map(|at| (f64::from(at), Wrote(u64::from(at)))).collect();
     other.push((50.0, Exit(None)));
     let late = "60:result_ready settled=quiet after_death";
     says(&busy(&other).polling(), &["52:process_died partial", late]);

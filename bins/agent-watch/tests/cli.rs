@@ -8,9 +8,8 @@ use std::{
     time::Duration,
 };
 
-use nix::{sys::signal::Signal, unistd::Pid};
 use serde_json::Value;
-use tests::{PATIENCE, Running, Scene, command, documented, eventually, pause};
+use tests::{Running, Scene, command, documented, eventually, pause};
 
 const EXE: &str = env!("CARGO_BIN_EXE_agent-watch");
 
@@ -219,6 +218,8 @@ fn what_is_no_pid_is_told_and_restored() {
     young.wait().unwrap();
 }
 
+type Change<'a> = &'a dyn Fn(&mut Value);
+
 fn record(pid: u32, change: impl Fn(&mut Value)) -> String {
     let (who, _) = shared::process::look(pid).unwrap().unwrap();
     let mut record = serde_json::json!({
@@ -233,7 +234,7 @@ fn record(pid: u32, change: impl Fn(&mut Value)) -> String {
 fn a_record_knows_its_process() {
     let scene = Scene::new();
     let child = command("sleep").arg("1000").spawn().unwrap();
-    let cases: [(&str, &dyn Fn(&mut Value), &str, &str); 3] = [
+    let cases: [(&str, Change<'_>, &str, &str); 3] = [
         ("boot", &|record| record["boot_id"] = "x".into(), "process_died", "rebooted"),
         ("start", &|record| record["start_ticks"] = 1.into(), "process_died", "pid_reused"),
         ("space", &|record| record["pid_ns"] = 1.into(), "item_degraded", "pid_namespace"),
@@ -463,7 +464,7 @@ fn no_result_or_progress_file_is_ever_opened() {
     let scene = Scene::new();
     nix::unistd::mkfifo(&scene.join("fifo.md"), nix::sys::stat::Mode::S_IRWXU).unwrap();
     scene.write("secret.md", "FAIL");
-    fs::set_permissions(scene.join("secret.md"), std::os::unix::fs::PermissionsExt::from_mode(0))
+    fs::set_permissions(scene.join("secret.md"), std::os::unix::fs::PermissionsExt::from_mode(0o0))
         .unwrap();
     scene.write("log", "x");
     let child = agent(&scene, "stuck");
@@ -509,7 +510,6 @@ fn nobody_is_waited_for() {
     let told = tests::lines(&announced.stdout);
     assert_eq!((&told[0]["event"], &told[0]["items"]), (&"monitor_armed".into(), &0.into()));
     assert_eq!(told[1]["reason"], "once");
-    let _ = (PATIENCE, Pid::this(), Signal::SIGTERM);
 }
 
 #[test]
