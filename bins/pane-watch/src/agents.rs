@@ -11,7 +11,7 @@ use std::{
 use shared::{
     clock,
     exit::Error,
-    follow::{Follower, State, Told},
+    follow::{Follower, Told},
     pidfile::{self, Fate, Held, Named},
     roster::{self, Entry, Place, Roster},
 };
@@ -38,8 +38,7 @@ struct Agent {
 pub struct Agents {
     registry: Option<(PathBuf, Follower)>,
     roster: Roster,
-    agents: BTreeMap<Owner, Agent>,
-    started: bool,
+    known: BTreeMap<Owner, Agent>,
 }
 
 impl Agents {
@@ -53,7 +52,7 @@ impl Agents {
             |path: &Path| std::path::absolute(path).map_err(|err| Error::io("resolve", path, &err));
         let path = items.map(absolute).transpose()?;
         let registry = path.map(|path| (path.clone(), Follower::new(Some(&path))));
-        Ok(Self { registry, roster: Roster::default(), agents: BTreeMap::new(), started: false })
+        Ok(Self { registry, roster: Roster::default(), known: BTreeMap::new() })
     }
 
     /// The registry's path.
@@ -82,8 +81,7 @@ impl Agents {
             }
             Told::Line { .. } => {}
         });
-        let state = state.map_err(|err| Error::io("read the registry", path, &err))?;
-        self.started |= state == State::Read;
+        state.map_err(|err| Error::io("read the registry", path, &err))?;
         if let Some(fold) = fold {
             self.roster.merge(fold);
         }
@@ -93,11 +91,11 @@ impl Agents {
 
     fn renew(&mut self) {
         let items = &self.roster.items;
-        self.agents.retain(|key, agent| {
+        self.known.retain(|key, agent| {
             items.get(key).is_some_and(|item| item.spec.instance == agent.instance)
         });
         for (key, item) in items {
-            let agent = self.agents.entry(key.clone()).or_insert_with(|| Agent {
+            let agent = self.known.entry(key.clone()).or_insert_with(|| Agent {
                 instance: item.spec.instance.clone(),
                 pane: None,
                 pid_file: None,
@@ -111,7 +109,7 @@ impl Agents {
 
     /// Looks at every agent's process.
     pub fn look(&mut self) {
-        for agent in self.agents.values_mut() {
+        for agent in self.known.values_mut() {
             let lives = agent.held.as_ref().is_some_and(|held| held.fate() == Fate::Alive);
             if lives {
                 continue;
@@ -128,7 +126,7 @@ impl Agents {
 
     /// The ends of processes that live.
     pub fn held(&self) -> impl Iterator<Item = &Held> {
-        self.agents.values().filter(|agent| agent.ended.is_none()).filter_map(|a| a.held.as_ref())
+        self.known.values().filter(|agent| agent.ended.is_none()).filter_map(|a| a.held.as_ref())
     }
 
     /// Whose pane a row is: by its id, its process, a parent of the agent's, or the terminal.
@@ -150,13 +148,13 @@ impl Agents {
             }
             tty.is_some_and(|tty| process(pid).is_some_and(|(_, its)| its == tty))
         };
-        self.agents.iter().find(|(_, agent)| fits(agent)).map(|(owner, _)| owner.clone())
+        self.known.iter().find(|(_, agent)| fits(agent)).map(|(owner, _)| owner.clone())
     }
 
     /// The pid of an agent whose process ended, and how long ago.
     #[must_use]
     pub fn ended(&self, owner: &Owner) -> Option<(u32, Duration)> {
-        let agent = self.agents.get(owner)?;
+        let agent = self.known.get(owner)?;
         let since = clock::monotonic().saturating_sub(agent.ended?);
         Some((agent.held.as_ref()?.who.pid, since))
     }
@@ -164,7 +162,7 @@ impl Agents {
     /// When an agent's end will have been long enough ago.
     #[must_use]
     pub fn due(&self) -> Option<Duration> {
-        let ends = self.agents.values().filter_map(|agent| agent.ended);
+        let ends = self.known.values().filter_map(|agent| agent.ended);
         let now = clock::monotonic();
         ends.map(|at| at + crate::decide::OUTLIVED).filter(|due| *due > now).min()
     }
@@ -172,7 +170,7 @@ impl Agents {
     /// Whether an item names this pane, so that it is followed wherever it goes.
     #[must_use]
     pub fn names(&self, pane: &str) -> bool {
-        self.agents.values().any(|agent| agent.pane.as_deref() == Some(pane))
+        self.known.values().any(|agent| agent.pane.as_deref() == Some(pane))
     }
 }
 
