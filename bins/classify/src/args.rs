@@ -18,6 +18,7 @@ use crate::{
 /// Says of every event that passes through how soon a reader must act.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "classify", version, args_override_self = true)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Args {
     /// Leave out events below this urgency, but never a `reading`
     #[arg(long, value_name = "URGENCY", default_value = "info", value_parser = urgency_parser())]

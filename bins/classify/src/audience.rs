@@ -172,7 +172,7 @@ impl Share {
         }
     }
 
-    fn consultant(&self, event: &Event, name: &str, urgency: &str) -> io::Result<Part> {
+    fn consultant(self, event: &Event, name: &str, urgency: &str) -> io::Result<Part> {
         if name == "feed_update" {
             return self.feed(event, urgency);
         }
@@ -217,7 +217,7 @@ impl Share {
         Ok(Part::Text(object.close()))
     }
 
-    fn feed(&self, event: &Event, urgency: &str) -> io::Result<Part> {
+    fn feed(self, event: &Event, urgency: &str) -> io::Result<Part> {
         if self.format == Format::Ndjson {
             let mut object = head(event, "feed_update")?;
             object.add("type", "feed_update")?;
@@ -230,7 +230,7 @@ impl Share {
         Ok(Part::Text(object.close()))
     }
 
-    fn lead(&self, event: &Event, name: &str, line: &[u8]) -> io::Result<Part> {
+    fn lead(self, event: &Event, name: &str, line: &[u8]) -> io::Result<Part> {
         let seed = STATES.contains(&name)
             || ["pane_dead", "untracked_pane", "nudge_repeat"].contains(&name);
         if self.seed_only && !seed {
@@ -276,25 +276,29 @@ fn sentence(event: &Event, name: &str) -> io::Result<String> {
     let number = |key: &str| event.get(key).and_then(Value::as_number).map(whole);
     let mut said =
         format!("[MONITOR] agent={} step={} state={name}", word("agent")?, word("step")?);
-    let mut add = |key: &str, value: String| said.push_str(&format!(" {key}={value}"));
+    let mut add = |key: &str, value: String| said.extend([" ", key, "=", &value]);
     match name {
         "result_ready" => add("file", word("result_path")?),
         "stalled" => {
             for key in ["idle_sec", "cpu_pct"] {
-                number(key).into_iter().for_each(|value| add(key, value.to_string()));
+                if let Some(value) = number(key) {
+                    add(key, value.to_string());
+                }
             }
         }
         "timeout_imminent" | "timeout_exceeded" => {
             let (elapsed, limit) = (number("elapsed_sec"), number("timeout_sec"));
             add("elapsed", format!("{}/{}s", elapsed.unwrap_or(0), limit.unwrap_or(0)));
         }
-        "process_died" => number("pid").into_iter().for_each(|pid| add("pid", pid.to_string())),
+        "process_died" => add("pid", number("pid").unwrap_or(0).to_string()),
         _ => {
             if let Some(reason) = text(event, "reason") {
                 add("reason", quoted(reason)?);
             }
             for key in ["idle_sec", "pid"] {
-                number(key).into_iter().for_each(|value| add(key, value.to_string()));
+                if let Some(value) = number(key) {
+                    add(key, value.to_string());
+                }
             }
             if let Some(path) = text(event, "result_path").or_else(|| text(event, "path")) {
                 add("file", quoted(path)?);
@@ -547,7 +551,8 @@ mod tests {
             strict in any::<bool>(),
             ndjson in any::<bool>(),
         ) {
-            let more: String = members.iter().map(|(key, value)| format!("\"{key}\":{value},")).collect();
+            let more = members.iter().map(|(key, value)| format!("\"{key}\":{value},"));
+            let more = more.collect::<Vec<_>>().concat();
             let format = if ndjson { Format::Ndjson } else { Format::Consultant };
             let share = Share { blind_strict: strict, ..share(format) };
             if let Some(said) = said(share, &event(name, &more)) {

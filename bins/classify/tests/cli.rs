@@ -131,9 +131,9 @@ fn a_result_in_a_blind_phase_is_told_without_its_verdict() {
             r#"{"event":"agent_complete","step":"7","agent":"verifier-claude","ts":"23:10","source":"monitor"}"#,
         ),
     ] {
-        let mut classify = tests::command(env!("CARGO_BIN_EXE_classify"));
+        let mut classify = command(env!("CARGO_BIN_EXE_classify"));
         classify.args(["--format", "consultant"]).args(strict.then_some("--blind-strict"));
-        classify.env("TZ", zone).stdin(std::process::Stdio::piped());
+        classify.env("TZ", zone).stdin(Stdio::piped());
         let mut running = tests::Running::start(&mut classify);
         std::io::Write::write_all(&mut running.stdin().unwrap(), format!("{line}\n").as_bytes())
             .unwrap();
