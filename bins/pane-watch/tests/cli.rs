@@ -118,7 +118,9 @@ fn a_pane_that_ends_is_gone_or_dead() {
         assert_eq!(told["pane"], *pane, "{remain} {run}: {told}");
         if event == "pane_dead" {
             let status = if run.contains("exit 3") { 3 } else { 0 };
-            assert_eq!((&told["exit_status"], &told["tracked"]), (&status.into(), &false.into()));
+            // A busy server may not know it in time; it is then left out.
+            let known = told["exit_status"].as_i64().is_none_or(|told| told == status);
+            assert!(known && told["tracked"] == false, "{told}");
         }
     }
 }
