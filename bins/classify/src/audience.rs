@@ -1,5 +1,5 @@
 //! Whose share of the events passes, and in which form. The consultant's side is an allow-list:
-//! what is not in [`SHARE`] does not exist there. Nothing is remembered from line to line: every
+//! what is not in its table does not exist there. Nothing is remembered from line to line: every
 //! event carries what held when it was made.
 
 use std::io;
