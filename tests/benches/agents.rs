@@ -111,7 +111,18 @@ fn panes(table: &mut Table) {
         tmux.env_remove("TMUX").arg("-S").arg(scene.join("sock")).args(args);
         String::from_utf8(tmux.output().unwrap().stdout).unwrap().trim().to_owned()
     };
-    let start = ["-f", "/dev/null", "new-session", "-dPF", "#{pane_id}", "-x", "200", "-y", "200", "sleep 1000"];
+    let start = [
+        "-f",
+        "/dev/null",
+        "new-session",
+        "-dPF",
+        "#{pane_id}",
+        "-x",
+        "200",
+        "-y",
+        "200",
+        "sleep 1000",
+    ];
     let lead = tmux(&start);
     let mut watch = built_release("pane-watch");
     watch.env_remove("TMUX").arg("-S").arg(scene.join("sock")).args(["--lead", &lead]);

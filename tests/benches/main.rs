@@ -4,6 +4,7 @@
 //! another tool is missing for is left out and said.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a bench for a person")]
 
+mod agents;
 mod collab;
 mod cost;
 mod latency;
@@ -16,13 +17,14 @@ use measure::Table;
 type Measure = fn(&mut Table);
 
 fn main() {
-    let subjects: [(&str, Measure); 10] = [
+    let subjects: [(&str, Measure); 11] = [
         ("start", cost::start_up),
         ("stop", cost::stop),
         ("idle", cost::idle),
         ("latency", latency::changes),
         ("stores", latency::stores),
         ("divergence", cost::divergence),
+        ("agents", agents::agents),
         ("collab", collab::boards),
         ("supervise", supervise::supervise),
         ("tail", throughput::event_tail),

@@ -10,6 +10,7 @@ mod manager;
 mod papers;
 mod running;
 mod scene;
+pub mod tmux;
 
 use std::{
     collections::BTreeMap,

@@ -4,13 +4,16 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
+    sync::Mutex,
 };
 
 use tempfile::TempDir;
 
+use crate::tmux::Tmux;
+
 /// A fresh folder, removed with its content at the end of the test.
 #[derive(Debug)]
-pub struct Scene(TempDir);
+pub struct Scene(TempDir, Mutex<Vec<Tmux>>);
 
 impl Default for Scene {
     fn default() -> Self {
@@ -24,7 +27,12 @@ impl Scene {
     pub fn new() -> Self {
         let dir = tempfile::Builder::new().prefix("doorbell-").tempdir().unwrap();
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        Self(dir)
+        Self(dir, Mutex::default())
+    }
+
+    /// Holds a tmux server until the end of the test.
+    pub fn hold(&self, tmux: Tmux) {
+        self.1.lock().unwrap().push(tmux);
     }
 
     /// The folder, canonical.
