@@ -29,6 +29,8 @@ use crate::{
 
 /// After the end of a pane's process the server takes its time to know.
 const AFTER_MS: [u64; 4] = [10, 25, 100, 400];
+/// How often a server is asked that still lists a pane as alive whose process has ended.
+const LAGGING: Duration = Duration::from_millis(200);
 /// A server that seems gone is asked once more.
 const SURE: Duration = Duration::from_millis(100);
 
@@ -283,7 +285,9 @@ impl Watch {
             self.sweeps.extend(after.into_iter().take(2));
         }
         self.first = false;
-        self.hold(&rows);
+        if !self.hold(&rows) {
+            self.sweeps.push(now.monotonic + LAGGING);
+        }
         let look = if again && self.args.running.once { Look::Settling } else { Look::Whole };
         Ok((told, health, look, None))
     }
@@ -314,10 +318,11 @@ impl Watch {
         env::var("TMUX_PANE").ok().filter(|_| ours)
     }
 
-    /// Takes hold of the processes of all panes and of the server.
-    fn hold(&mut self, rows: &[Row]) {
+    /// Takes hold of the processes of all panes and of the server. False when the server lists a
+    /// pane as alive whose process has ended: nothing else will tell when it knows better.
+    fn hold(&mut self, rows: &[Row]) -> bool {
         if self.args.no_pidfd {
-            return;
+            return true;
         }
         let mut wanted: BTreeSet<u32> =
             rows.iter().filter(|row| !row.dead).map(|row| row.pid).collect();
@@ -332,6 +337,8 @@ impl Watch {
                 self.ends.insert(pid, fd);
             }
         }
+        let is_over = |pid: &u32| self.fired.contains(pid) || !self.ends.contains_key(pid);
+        !rows.iter().any(|row| !row.dead && is_over(&row.pid))
     }
 
     /// When a young pane comes of age.
