@@ -13,7 +13,11 @@ use crate::tmux::Tmux;
 
 /// A fresh folder, removed with its content at the end of the test.
 #[derive(Debug)]
-pub struct Scene(TempDir, Mutex<Vec<Tmux>>);
+pub struct Scene {
+    // Ended before the folder goes, in which its socket is.
+    held: Mutex<Vec<Tmux>>,
+    dir: TempDir,
+}
 
 impl Default for Scene {
     fn default() -> Self {
@@ -27,18 +31,18 @@ impl Scene {
     pub fn new() -> Self {
         let dir = tempfile::Builder::new().prefix("doorbell-").tempdir().unwrap();
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        Self(dir, Mutex::default())
+        Self { held: Mutex::default(), dir }
     }
 
     /// Holds a tmux server until the end of the test.
     pub fn hold(&self, tmux: Tmux) {
-        self.1.lock().unwrap().push(tmux);
+        self.held.lock().unwrap().push(tmux);
     }
 
     /// The folder, canonical.
     #[must_use]
     pub fn path(&self) -> PathBuf {
-        self.0.path().canonicalize().unwrap()
+        self.dir.path().canonicalize().unwrap()
     }
 
     /// A path below it.
