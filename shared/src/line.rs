@@ -220,7 +220,7 @@ fn value_len(text: &str) -> usize {
 }
 
 /// The keys of an object in their order.
-struct Fields(Vec<(String, Value)>);
+pub(crate) struct Fields(pub(crate) Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Fields {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
