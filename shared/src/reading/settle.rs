@@ -119,8 +119,12 @@ fn fingerprint(draft: &Draft, status: Status) -> String {
         pairs,
         facts
     ]);
+    sha256(&what.to_string())
+}
+
+fn sha256(text: &str) -> String {
     let mut hex = String::with_capacity(64);
-    for byte in Sha256::digest(what.to_string().as_bytes()) {
+    for byte in Sha256::digest(text.as_bytes()) {
         let _ = write!(hex, "{byte:02x}");
     }
     hex
@@ -128,6 +132,8 @@ fn fingerprint(draft: &Draft, status: Status) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::slice::from_ref;
+
     use super::*;
 
     fn entry(key: &str, severity: Severity) -> Finding {
@@ -145,8 +151,8 @@ mod tests {
         }
     }
 
-    fn fault() -> Option<Fault> {
-        Some(Fault { kind: FaultKind::NotFound, ..Fault::malformed("") })
+    fn fault() -> Fault {
+        Fault { kind: FaultKind::NotFound, ..Fault::malformed("") }
     }
 
     #[test]
@@ -156,15 +162,15 @@ mod tests {
         let (wake, now, end) = (entry("w", Wake), entry("i", Immediate), entry("t", Terminal));
         for (told, entries, want) in [
             (None, &[][..], Pending),
-            (None, &[wake.clone()], Actionable),
-            (None, &[now.clone()], Actionable),
-            (None, &[end.clone()], Blocked),
+            (None, from_ref(&wake), Actionable),
+            (None, from_ref(&now), Actionable),
+            (None, from_ref(&end), Blocked),
             (Some(Pending), &[end.clone(), wake.clone()], Blocked),
-            (Some(Actionable), &[end.clone()], Blocked),
-            (Some(Success), &[end.clone()], Success),
-            (Some(Success), &[wake.clone()], Success),
-            (Some(Blocked), &[wake.clone()], Blocked),
-            (Some(Pending), &[wake], Actionable),
+            (Some(Actionable), from_ref(&end), Blocked),
+            (Some(Success), from_ref(&end), Success),
+            (Some(Success), from_ref(&wake), Success),
+            (Some(Blocked), from_ref(&wake), Blocked),
+            (Some(Pending), from_ref(&wake), Actionable),
             (Some(Pending), &[], Pending),
             (Some(Success), &[], Success),
         ] {
@@ -177,15 +183,18 @@ mod tests {
         let success = draft(Some(Status::Success), &[]);
         for (draft, reason) in [
             (Draft { complete: false, ..success.clone() }, "incomplete"),
-            (Draft { error: fault(), ..success.clone() }, "incomplete"),
+            (Draft { error: Some(fault()), ..success.clone() }, "incomplete"),
             (Draft { pending: Some(2), ..success.clone() }, "unsettled"),
             (Draft { facts: Vec::new(), ..success.clone() }, "no_information"),
         ] {
             let look = settle(draft);
             assert_eq!((look.status, &*look.reason), (Status::Pending, reason));
         }
-        let partial =
-            Draft { error: fault(), entries: vec![entry("w", Severity::Wake)], ..success.clone() };
+        let partial = Draft {
+            error: Some(fault()),
+            entries: vec![entry("w", Severity::Wake)],
+            ..success.clone()
+        };
         let look = settle(partial);
         assert_eq!((look.status, &*look.reason), (Status::Actionable, "incomplete"));
         let told = settle(Draft { pending: Some(0), reason: "done".to_owned(), ..success });
@@ -195,15 +204,15 @@ mod tests {
     #[test]
     fn a_failed_look_has_no_entries() {
         let wake = entry("w", Severity::Wake);
-        let failed = settle(Draft { error: fault(), ..draft(None, &[]) });
+        let failed = settle(Draft { error: Some(fault()), ..draft(None, &[]) });
         assert_eq!(failed.failure().map(|fault| fault.kind), Some(FaultKind::NotFound));
-        let failed = settle(Draft { error: fault(), ..draft(None, &[wake.clone()]) });
+        let failed = settle(Draft { error: Some(fault()), ..draft(None, from_ref(&wake)) });
         assert_eq!(failed.failure().map(|fault| &*fault.reason), Some("malformed"));
         assert!(failed.entries.is_empty() && !failed.is_whole());
         let failed = settle(draft(Some(Status::ProviderError), &[]));
         assert_eq!(failed.failure().map(|fault| &*fault.reason), Some("transient"));
 
-        let partial = Draft { complete: false, error: fault(), ..draft(None, &[wake]) };
+        let partial = Draft { complete: false, error: Some(fault()), ..draft(None, &[wake]) };
         let partial = settle(partial);
         assert_eq!((partial.status, partial.failure()), (Status::Actionable, None));
         assert!(!partial.is_whole());
@@ -231,10 +240,10 @@ mod tests {
             of(Status::Blocked, &[b.clone(), a.clone()], ba)
         );
         assert_ne!(
-            of(Status::Blocked, &[a.clone()], ab),
-            of(Status::Blocked, &[a.clone()], ["a", "c"])
+            of(Status::Blocked, from_ref(&a), ab),
+            of(Status::Blocked, from_ref(&a), ["a", "c"])
         );
-        assert_eq!(of(Status::Pending, &[a.clone()], ab), of(Status::Pending, &[a], ["a", "c"]));
+        assert_eq!(of(Status::Pending, from_ref(&a), ab), of(Status::Pending, &[a], ["a", "c"]));
     }
 
     #[test]
@@ -252,11 +261,9 @@ mod tests {
         };
         let text =
             r#"["fp1","basin-level","mail","","actionable","",[["=depth:high","wake"]],null]"#;
-        let hex: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(settle(draft.clone()).fingerprint, hex);
+        assert_eq!(settle(draft.clone()).fingerprint, sha256(text));
         let quiet = Draft { entries: Vec::new(), ..draft };
         let text = r#"["fp1","basin-level","mail","","pending","",[],{}]"#;
-        let hex: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(settle(quiet).fingerprint, hex);
+        assert_eq!(settle(quiet).fingerprint, sha256(text));
     }
 }

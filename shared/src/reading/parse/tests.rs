@@ -10,12 +10,12 @@ fn line(more: &Value) -> Vec<u8> {
     line.to_string().into_bytes()
 }
 
-fn taken(more: Value) -> Draft {
-    reading(&line(&more)).unwrap().draft
+fn taken(more: &Value) -> Draft {
+    reading(&line(more)).unwrap().draft
 }
 
-fn rule(more: Value) -> String {
-    reading(&line(&more)).unwrap_err().rule
+fn rule(more: &Value) -> String {
+    reading(&line(more)).unwrap_err().rule
 }
 
 #[test]
@@ -33,10 +33,10 @@ fn the_example_of_the_page_is_read() {
 
 #[test]
 fn what_is_absent_has_its_default() {
-    let draft = taken(json!({}));
+    let draft = taken(&json!({}));
     assert_eq!((&*draft.name.kind, draft.number, draft.complete), ("p", 0, true));
     assert_eq!((draft.status, draft.pending, &*draft.revision), (None, None, ""));
-    let draft = taken(json!({"source": "Build Host.1", "entries": [{"key": "k"}]}));
+    let draft = taken(&json!({"source": "Build Host.1", "entries": [{"key": "k"}]}));
     assert_eq!((&*draft.name.source, &*draft.name.kind), ("Build_Host.1", "build-host-1"));
     let entry = &draft.entries[0];
     assert_eq!((entry.severity, entry.resets_on), (Severity::Wake, ResetsOn::Revision));
@@ -85,9 +85,9 @@ fn e8_whatever_breaks_a_rule_is_a_failed_look() {
         let fault = look.failure().unwrap();
         assert_eq!((fault.kind, &*fault.reason), (FaultKind::Transient, "malformed"), "{more}");
     }
-    assert!(rule(json!({"pending": "many"})).contains("pending"));
+    assert!(rule(&json!({"pending": "many"})).contains("pending"));
     let both = json!({"entries": [{"key": "k"}, {"key": "k", "resets_on": "never"}]});
-    assert_eq!(taken(both).entries.len(), 2);
+    assert_eq!(taken(&both).entries.len(), 2);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_line_that_names_nothing_is_no_look() {
 fn p14_long_names_stay_apart() {
     let long = |end: &str| format!("{}{end}", "é".repeat(120));
     let keys = [long("a"), long("b")];
-    let draft = taken(json!({
+    let draft = taken(&json!({
         "subject": keys[0], "revision": long("r"),
         "entries": [{"key": keys[0]}, {"key": keys[1]}],
     }));
@@ -123,11 +123,11 @@ fn p14_long_names_stay_apart() {
 
 #[test]
 fn words_are_folded() {
-    let draft = taken(json!({"reason": "Not so-good", "error": {"kind": "odd", "reason": "9 x"}}));
+    let draft = taken(&json!({"reason": "Not so-good", "error": {"kind": "odd", "reason": "9 x"}}));
     assert_eq!(draft.reason, "_ot_so_good");
     let fault = draft.error.unwrap();
     assert_eq!((fault.kind, &*fault.reason), (FaultKind::Transient, "__x"));
-    let draft = taken(json!({"reason": "x".repeat(60), "error": {"kind": "not_found"}}));
+    let draft = taken(&json!({"reason": "x".repeat(60), "error": {"kind": "not_found"}}));
     assert_eq!(draft.reason.len(), 40);
     let fault = draft.error.unwrap();
     assert_eq!((&*fault.reason, fault.attempted), ("not_found", true));
@@ -136,7 +136,7 @@ fn words_are_folded() {
 #[test]
 fn p23_hostile_text_is_cleaned_redacted_and_cut() {
     let hostile = format!("\u{1b}[31mhttp://me:secret@host\n{}", "x".repeat(300));
-    let draft = taken(json!({
+    let draft = taken(&json!({
         "noun": hostile, "entries": [{"key": "k", "brief": hostile}],
         "facts": {"a\nb": hostile, "deep": [{"x": hostile}]},
         "error": {"detail": hostile},
@@ -156,9 +156,9 @@ fn p23_hostile_text_is_cleaned_redacted_and_cut() {
 
 #[test]
 fn facts_that_do_not_fit_are_left_out() {
-    let draft = taken(json!({"facts": {"a": "x".repeat(2000), "b": 1}}));
+    let draft = taken(&json!({"facts": {"a": "x".repeat(2000), "b": 1}}));
     assert_eq!(draft.facts, [("b".to_owned(), Value::from(1))]);
-    assert!(draft.truncated && !taken(json!({"facts": {"b": 1}})).truncated);
+    assert!(draft.truncated && !taken(&json!({"facts": {"b": 1}})).truncated);
 }
 
 const FIELDS: [&str; 2] = ["z", "y"];
