@@ -2,7 +2,7 @@
 //!
 //! Read in this order: [`exit`], [`cli`], [`clock`], [`wait`], [`watch`], [`text`], [`mod@line`],
 //! [`health`], [`stdout`], [`session`]; then [`mod@file`], [`folder`], [`cursor`], [`store`], [`lines`], [`tail`], [`run`], [`process`],
-//! [`gh`], [`cooldown`], [`reading`], [`service`].
+//! [`gh`], [`cooldown`], [`reading`], [`registry`], [`service`].
 
 pub mod cli;
 pub mod clock;
@@ -19,6 +19,7 @@ pub mod lines;
 pub mod pidfile;
 pub mod process;
 pub mod reading;
+pub mod registry;
 pub mod roster;
 pub mod run;
 pub mod service;
