@@ -235,7 +235,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Whether the system has no more watches to give, as opposed to a folder that can't be watched.
-fn is_limit(err: &notify::Error) -> bool {
+#[must_use]
+pub fn is_limit(err: &notify::Error) -> bool {
     match &err.kind {
         notify::ErrorKind::MaxFilesWatch => true,
         notify::ErrorKind::Io(err) => matches!(

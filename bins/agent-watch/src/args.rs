@@ -77,7 +77,6 @@ impl Args {
             count_suspend: self.count_suspend,
             rewrites: self.rewrites,
             once: self.running.once,
-            polling: self.running.poll_only,
         }
     }
 

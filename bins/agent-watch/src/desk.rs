@@ -11,7 +11,7 @@ use shared::{
 
 use crate::{
     event::{ClockGap, Rejected, Told, What},
-    item::{Config, Item, ResultState, Timer, clock},
+    item::{Config, Item, Life, ResultState, Timer, clock},
     step::{moment, remove, told},
 };
 
@@ -55,7 +55,8 @@ pub struct Desk {
     base: PathBuf,
     roster: Roster,
     fold: Option<Roster>,
-    removed: usize,
+    /// Of each item that was unregistered, whether it had ended with a result.
+    removed: Vec<bool>,
     last: Option<Now>,
 }
 
@@ -71,7 +72,7 @@ impl Desk {
             base,
             roster: Roster::default(),
             fold: None,
-            removed: 0,
+            removed: Vec::new(),
             last: None,
         }
     }
@@ -128,13 +129,15 @@ impl Desk {
             Effect::Updated(key, true) => self.update(&key),
             Effect::Removed(key) => {
                 if let Some(item) = self.items.remove(&key) {
-                    self.removed += 1;
+                    self.removed.push(item.terminal() == Some(true));
                     self.end(item, "unregister", now);
                 }
             }
             Effect::Shutdown => {
                 for (_, item) in std::mem::take(&mut self.items) {
-                    self.end(item, "shutdown", now);
+                    if item.life < Life::Died {
+                        self.end(item, "shutdown", now);
+                    }
                 }
             }
         }
@@ -236,8 +239,9 @@ impl Desk {
     /// Whether the watch is over, and whether with a result.
     #[must_use]
     pub fn over(&self, until: Until) -> Option<bool> {
-        let mut ends = self.items.values().map(Item::terminal).collect::<Vec<_>>();
-        ends.extend(std::iter::repeat_n(Some(false), self.removed));
+        let removed = self.removed.iter().copied().map(Some);
+        let ends: Vec<Option<bool>> =
+            self.items.values().map(Item::terminal).chain(removed).collect();
         match until {
             Until::All if ends.is_empty() || ends.contains(&None) => None,
             Until::All => Some(ends.iter().all(|end| *end == Some(true))),

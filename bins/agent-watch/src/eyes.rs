@@ -13,19 +13,43 @@ use notify::{
     Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _,
     event::{AccessKind, AccessMode, ModifyKind, RenameMode},
 };
-use shared::wait::Bell;
+use shared::{wait::Bell, watch::is_limit};
 
 use crate::item::Signal;
 
 /// How many signals of a result are kept between two looks; later ones replace the last.
 const KEPT: usize = 64;
 
+/// What is to be watched.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// Results, whose signals are kept.
+    pub results: BTreeSet<PathBuf>,
+    /// Other files whose changes are worth a look.
+    pub names: BTreeSet<PathBuf>,
+    /// Folders whose every entry counts.
+    pub folders: BTreeSet<PathBuf>,
+}
+
+impl Wanted {
+    /// The folders that have to be watched for it.
+    fn dirs(&self) -> BTreeSet<PathBuf> {
+        let parents = self.results.iter().chain(&self.names).filter_map(|path| path.parent());
+        parents.chain(self.folders.iter().map(PathBuf::as_path)).map(Path::to_owned).collect()
+    }
+}
+
+/// What happened to each result, in order.
+pub type Signals = BTreeMap<PathBuf, Vec<Signal>>;
+
 #[derive(Debug)]
 struct Filed {
     bell: Bell,
-    results: BTreeMap<PathBuf, Vec<Signal>>,
-    names: BTreeSet<PathBuf>,
-    folders: BTreeSet<PathBuf>,
+    wanted: Wanted,
+    dirs: BTreeSet<PathBuf>,
+    signals: Signals,
+    /// Folders that went, and took their watch along.
+    lost: BTreeSet<PathBuf>,
     overflowed: bool,
 }
 
@@ -34,9 +58,9 @@ struct Filed {
 pub struct Eyes {
     filed: Arc<Mutex<Filed>>,
     watcher: Option<RecommendedWatcher>,
-    folders: BTreeMap<PathBuf, (u64, u64)>,
-    /// Why the system refuses, while it does.
-    pub refusal: Option<String>,
+    dirs: BTreeMap<PathBuf, (u64, u64)>,
+    blind: bool,
+    refusal: Option<String>,
 }
 
 impl Eyes {
@@ -45,24 +69,14 @@ impl Eyes {
     pub fn new(bell: Bell, blind: bool) -> Self {
         let filed = Filed {
             bell,
-            results: BTreeMap::new(),
-            names: BTreeSet::new(),
-            folders: BTreeSet::new(),
+            wanted: Wanted::default(),
+            dirs: BTreeSet::new(),
+            signals: BTreeMap::new(),
+            lost: BTreeSet::new(),
             overflowed: false,
         };
-        let mut eyes = Self {
-            filed: Arc::new(Mutex::new(filed)),
-            watcher: None,
-            folders: BTreeMap::new(),
-            refusal: None,
-        };
-        if !blind {
-            match notify::recommended_watcher(handler(&eyes.filed)) {
-                Ok(watcher) => eyes.watcher = Some(watcher),
-                Err(err) => eyes.refusal = Some(err.to_string()),
-            }
-        }
-        eyes
+        let filed = Arc::new(Mutex::new(filed));
+        Self { filed, watcher: None, dirs: BTreeMap::new(), blind, refusal: None }
     }
 
     /// Whether only the sweep sees.
@@ -71,47 +85,59 @@ impl Eyes {
         self.watcher.is_none()
     }
 
-    /// Watches exactly these: results, other names, and folders whose every entry counts.
-    pub fn arm(
-        &mut self,
-        results: &BTreeSet<PathBuf>,
-        names: &BTreeSet<PathBuf>,
-        open: &BTreeSet<PathBuf>,
-    ) {
-        if self.watcher.is_none() {
-            return;
-        }
-        {
-            let mut filed = lock(&self.filed);
-            filed.results.retain(|path, _| results.contains(path));
-            for path in results {
-                filed.results.entry(path.clone()).or_default();
-            }
-            if filed.names != *names {
-                filed.names.clone_from(names);
-            }
-            if filed.folders != *open {
-                filed.folders.clone_from(open);
-            }
-        }
-        let parents = results.iter().chain(names).filter_map(|path| path.parent());
-        let wanted: BTreeSet<PathBuf> =
-            parents.chain(open.iter().map(PathBuf::as_path)).map(Path::to_owned).collect();
-        let stale: Vec<PathBuf> =
-            self.folders.keys().filter(|dir| !wanted.contains(*dir)).cloned().collect();
-        for dir in stale {
-            self.forget(&dir);
-        }
-        self.refusal = None;
-        for dir in wanted {
-            self.watch(&dir);
-        }
+    /// Why the system refuses to watch something, while it does.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&str> {
+        self.refusal.as_deref()
     }
 
-    /// What happened to `result` since the last call, in order.
+    /// Whether the system tells what happens to this path.
     #[must_use]
-    pub fn signals(&self, result: &Path) -> Vec<Signal> {
-        lock(&self.filed).results.get_mut(result).map(std::mem::take).unwrap_or_default()
+    pub fn watch(&self, path: &Path) -> bool {
+        path.parent().is_some_and(|dir| self.dirs.contains_key(dir))
+    }
+
+    /// Watches exactly this. True when a folder was not watched before, so that what happened in
+    /// it meanwhile is to be looked for.
+    pub fn arm(&mut self, wanted: &Wanted) -> bool {
+        if self.blind {
+            return false;
+        }
+        self.refusal = None;
+        if self.watcher.is_none() {
+            match notify::recommended_watcher(handler(&self.filed)) {
+                Ok(watcher) => self.watcher = Some(watcher),
+                Err(err) => {
+                    self.refusal = Some(err.to_string());
+                    return false;
+                }
+            }
+        }
+        let dirs = wanted.dirs();
+        let lost = {
+            let mut filed = lock(&self.filed);
+            if filed.wanted != *wanted {
+                filed.wanted.clone_from(wanted);
+                filed.dirs.clone_from(&dirs);
+                filed.signals.retain(|path, _| wanted.results.contains(path));
+            }
+            std::mem::take(&mut filed.lost)
+        };
+        let stale = self.dirs.keys().filter(|dir| !dirs.contains(*dir) || lost.contains(*dir));
+        for dir in stale.cloned().collect::<Vec<_>>() {
+            self.forget(&dir);
+        }
+        let mut new = false;
+        for dir in &dirs {
+            new |= self.watch_dir(dir);
+        }
+        new
+    }
+
+    /// What happened to results since the last call.
+    #[must_use]
+    pub fn signals(&self) -> Signals {
+        std::mem::take(&mut lock(&self.filed).signals)
     }
 
     /// Whether events were lost since the last call.
@@ -120,27 +146,35 @@ impl Eyes {
         std::mem::take(&mut lock(&self.filed).overflowed)
     }
 
-    /// A folder made anew is another one: the watch on the old one stays silent.
-    fn watch(&mut self, dir: &Path) {
+    /// True when it wasn't watched before. A folder made anew is another one: the watch on the old
+    /// one stays silent.
+    fn watch_dir(&mut self, dir: &Path) -> bool {
         let Ok(identity) = fs::metadata(dir).map(|meta| (meta.dev(), meta.ino())) else {
             self.forget(dir);
-            return;
+            return false;
         };
-        if self.folders.get(dir) == Some(&identity) {
-            return;
+        if self.dirs.get(dir) == Some(&identity) {
+            return false;
         }
         self.forget(dir);
-        let Some(watcher) = &mut self.watcher else { return };
+        let Some(watcher) = &mut self.watcher else { return false };
         match watcher.watch(dir, RecursiveMode::NonRecursive) {
-            Ok(()) => drop(self.folders.insert(dir.to_owned(), identity)),
-            Err(err) => self.refusal = Some(err.to_string()),
+            Ok(()) => {
+                self.dirs.insert(dir.to_owned(), identity);
+                return true;
+            }
+            Err(err) if is_limit(&err) => self.refusal = Some(err.to_string()),
+            // One that may be entered but not read, or that went meanwhile: the sweep sees it.
+            Err(_) => {}
         }
+        false
     }
 
     fn forget(&mut self, dir: &Path) {
-        if self.folders.remove(dir).is_some()
+        if self.dirs.remove(dir).is_some()
             && let Some(watcher) = &mut self.watcher
         {
+            // A folder that is gone has taken its watch along.
             let _ = watcher.unwatch(dir);
         }
     }
@@ -154,51 +188,69 @@ fn handler(filed: &Arc<Mutex<Filed>>) -> impl FnMut(notify::Result<Event>) + use
     let filed = Arc::clone(filed);
     move |event| {
         let mut filed = lock(&filed);
-        if file(&mut filed, event) {
+        if filed.file(event) {
             filed.bell.ring();
         }
     }
 }
 
-/// Files an event; true when it is worth a look.
-fn file(filed: &mut Filed, event: notify::Result<Event>) -> bool {
-    let event = match event {
-        Ok(event) if !event.need_rescan() => event,
-        _ => {
-            filed.overflowed = true;
-            return true;
-        }
-    };
-    // Both halves of a rename come by themselves as well.
-    if matches!(event.kind, EventKind::Modify(ModifyKind::Name(RenameMode::Both))) {
-        return false;
-    }
-    let opens = matches!(event.kind, EventKind::Access(AccessKind::Open(_)));
-    let reads = matches!(event.kind, EventKind::Access(kind)
-        if kind != AccessKind::Close(AccessMode::Write));
-    let signal = match event.kind {
-        EventKind::Create(_) | EventKind::Modify(ModifyKind::Data(_)) => Some(Signal::Written),
-        EventKind::Access(AccessKind::Close(AccessMode::Write)) => Some(Signal::Closed),
-        EventKind::Access(AccessKind::Open(_)) => Some(Signal::Opened),
-        EventKind::Modify(ModifyKind::Name(RenameMode::To)) => Some(Signal::Renamed),
-        _ => None,
-    };
-    let mut concerns = false;
-    for path in &event.paths {
-        if let Some(signals) = filed.results.get_mut(path) {
-            concerns |= !reads || opens;
-            if let Some(signal) = signal.filter(|signal| signals.last() != Some(signal)) {
-                if signals.len() == KEPT {
-                    signals.pop();
-                }
-                signals.push(signal);
+impl Filed {
+    /// Files an event; true when it is worth a look.
+    fn file(&mut self, event: notify::Result<Event>) -> bool {
+        let event = match event {
+            Ok(event) if !event.need_rescan() => event,
+            _ => {
+                self.overflowed = true;
+                return true;
             }
-        } else if !reads {
-            let inside = path.parent().is_some_and(|dir| filed.folders.contains(dir));
-            // The watched folder itself went: its successor is looked for.
-            let folder = filed.results.keys().any(|result| result.parent() == Some(path));
-            concerns |= inside || folder || filed.names.contains(path);
+        };
+        // Both halves of a rename come by themselves as well.
+        if matches!(event.kind, EventKind::Modify(ModifyKind::Name(RenameMode::Both))) {
+            return false;
         }
+        let mut concerns = false;
+        for path in &event.paths {
+            concerns |= if self.wanted.results.contains(path) {
+                self.signal(path, event.kind)
+            } else {
+                !is_read(event.kind) && self.matters(path, event.kind)
+            };
+        }
+        concerns
     }
-    concerns
+
+    /// Keeps what an event tells of a result.
+    fn signal(&mut self, result: &Path, kind: EventKind) -> bool {
+        let signal = match kind {
+            EventKind::Create(_) | EventKind::Modify(ModifyKind::Data(_)) => Signal::Written,
+            EventKind::Access(AccessKind::Close(AccessMode::Write)) => Signal::Closed,
+            EventKind::Access(AccessKind::Open(_)) => Signal::Opened,
+            EventKind::Modify(ModifyKind::Name(RenameMode::To)) => Signal::Renamed,
+            other => return !is_read(other),
+        };
+        let signals = self.signals.entry(result.to_owned()).or_default();
+        if signals.last() != Some(&signal) {
+            signals.truncate(KEPT - 1);
+            signals.push(signal);
+        }
+        true
+    }
+
+    fn matters(&mut self, path: &Path, kind: EventKind) -> bool {
+        let gone = matches!(
+            kind,
+            EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(RenameMode::From))
+        );
+        let watched = self.dirs.contains(path);
+        if watched && gone {
+            self.lost.insert(path.to_owned());
+        }
+        let inside = path.parent().is_some_and(|dir| self.wanted.folders.contains(dir));
+        watched || inside || self.wanted.names.contains(path)
+    }
+}
+
+/// Reads are events too, our own included; waking for them would never end.
+fn is_read(kind: EventKind) -> bool {
+    matches!(kind, EventKind::Access(kind) if kind != AccessKind::Close(AccessMode::Write))
 }

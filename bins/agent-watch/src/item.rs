@@ -10,7 +10,6 @@ use shared::{
 
 /// How long everything is waited for.
 #[derive(Debug, Clone)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Config {
     /// Quiet time that makes a result whole.
     pub settle: Duration,
@@ -32,8 +31,6 @@ pub struct Config {
     pub rewrites: bool,
     /// Nothing is waited for.
     pub once: bool,
-    /// No inotify.
-    pub polling: bool,
 }
 
 /// What tells one state of a file from another.
@@ -115,6 +112,8 @@ pub struct Seen {
     pub result: ResultSeen,
     /// What happened to it since the last look, in order.
     pub signals: Vec<Signal>,
+    /// Whether the system tells what happens to it.
+    pub watched: bool,
     /// What became of the process that is known.
     pub fate: Option<Fate>,
     /// What the pid file says.
@@ -127,9 +126,28 @@ pub struct Seen {
     pub tree: Option<u64>,
 }
 
+impl Seen {
+    /// A look that found only this, and did not look for the process or what moves.
+    #[must_use]
+    pub fn only(result: ResultSeen) -> Self {
+        Self {
+            result,
+            signals: Vec::new(),
+            watched: false,
+            fate: None,
+            named: Named::None,
+            progress: None,
+            cpu: None,
+            tree: None,
+        }
+    }
+}
+
 /// What the next look is to see beside the result and the process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Wants {
+    /// The pid file, even if its stamp is the same.
+    pub pid_file: bool,
     /// The progress paths.
     pub progress: bool,
     /// The process's CPU time.
@@ -202,6 +220,8 @@ pub struct Known {
     pub reason: &'static str,
     /// How it ended.
     pub status: Option<Status>,
+    /// The first look after a restart found it dead.
+    pub replayed: bool,
 }
 
 /// Silence, and what is known of it.
@@ -256,7 +276,7 @@ pub struct Item {
     pub idle: Idle,
     /// What is degraded, and how often it was.
     pub reasons: BTreeMap<&'static str, (bool, u64)>,
-    /// Since when a reason waits to be told.
+    /// When a reason that holds is to be told.
     pub pending: BTreeMap<&'static str, Duration>,
 }
 
@@ -340,8 +360,8 @@ impl Item {
         let near = self.life == Life::Running && silent + TREE >= stall && stall > TREE;
         let live = matches!(self.life, Life::Unknown | Life::Running | Life::Stalled);
         let progress = live && (swept || self.fresh || due || self.life == Life::Stalled);
-        let cpu = live && (self.idle.cpu.is_none() || due || (swept && progress));
-        Wants { progress, cpu, tree: near && (self.idle.tree.is_none() || due) }
+        let cpu = live && (self.idle.cpu.is_none() || due || swept);
+        Wants { pid_file: swept, progress, cpu, tree: near && (self.idle.tree.is_none() || due) }
     }
 }
 

@@ -12,14 +12,4 @@ pub mod eyes;
 pub mod item;
 pub mod probe;
 pub mod step;
-#[cfg(test)]
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss,
-    clippy::too_many_lines,
-    clippy::unchecked_time_subtraction,
-    reason = "times of a table are small, and its world is one loop"
-)]
-mod table;
 pub mod watch;

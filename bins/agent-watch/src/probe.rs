@@ -20,8 +20,7 @@ use shared::{
 
 use crate::{
     cpu,
-    eyes::Eyes,
-    item::{Fate, Item, Named, Progress, ResultSeen, Seen, Version, Wants},
+    item::{Fate, Item, Life, Named, Progress, ResultSeen, Seen, Signal, Version, Wants},
 };
 
 /// The most entries of a progress directory.
@@ -30,6 +29,7 @@ const ENTRIES: usize = 4096;
 /// What is kept of an item between looks.
 #[derive(Debug, Default)]
 struct Kept {
+    instance: String,
     held: Option<Held>,
     stamp: Option<Stamp>,
     named: Option<Named>,
@@ -38,7 +38,7 @@ struct Kept {
 /// Looks at items.
 #[derive(Debug)]
 pub struct Probe {
-    kept: BTreeMap<(Key, String), Kept>,
+    kept: BTreeMap<Key, Kept>,
     pidfds: bool,
 }
 
@@ -57,65 +57,84 @@ impl Probe {
         self.pidfds
     }
 
-    /// Forgets what is not among `items`.
+    /// Forgets what is not among `items`, or whose process no longer matters.
     pub fn keep(&mut self, items: &BTreeMap<Key, Item>) {
-        self.kept.retain(|(key, instance), _| {
-            items.get(key).is_some_and(|item| item.entry.spec.instance == *instance)
+        self.kept.retain(|key, kept| {
+            let item = items.get(key).filter(|item| item.life < Life::Ready);
+            item.is_some_and(|item| item.entry.spec.instance == kept.instance)
         });
     }
 
-    /// What becomes readable when a process that lives now ends.
+    /// What becomes readable when a process that is waited for ends.
     #[must_use]
     pub fn ends(&self, items: &BTreeMap<Key, Item>) -> Vec<BorrowedFd<'_>> {
-        let lives = |key: &Key| {
-            let known = items.get(key).and_then(|item| item.known);
-            known.is_some_and(|known| known.exited.is_none())
-        };
-        let kept = self.kept.iter().filter(|((key, _), _)| lives(key));
-        kept.filter_map(|(_, kept)| kept.held.as_ref()?.fd()).collect()
+        self.living(items).filter_map(Held::fd).collect()
     }
 
-    /// Whether a process lives that has to be looked at to know its end.
+    /// Whether a process is waited for that has to be looked at to know its end.
     #[must_use]
-    pub fn has_unheld(&self) -> bool {
-        self.kept.values().any(|kept| kept.held.as_ref().is_some_and(|held| held.fd().is_none()))
+    pub fn has_unheld(&self, items: &BTreeMap<Key, Item>) -> bool {
+        self.living(items).any(|held| held.fd().is_none())
     }
 
-    /// Looks at `item`.
-    pub fn look(&mut self, key: &Key, item: &Item, wants: Wants, full: bool, eyes: &Eyes) -> Seen {
+    /// The processes that live, of items that are not over: the end of any other is old news, and
+    /// would be readable for ever.
+    fn living<'a>(&'a self, items: &BTreeMap<Key, Item>) -> impl Iterator<Item = &'a Held> {
+        let lives = |key: &Key| {
+            let item = items.get(key).filter(|item| item.life < Life::Ready);
+            item.and_then(|item| item.known).is_some_and(|known| known.exited.is_none())
+        };
+        self.kept
+            .iter()
+            .filter(move |(key, _)| lives(key))
+            .filter_map(|(_, kept)| kept.held.as_ref())
+    }
+
+    /// Looks at `item`, of whose result the system told `signals`, or nothing.
+    pub fn look(
+        &mut self,
+        key: &Key,
+        item: &Item,
+        wants: Wants,
+        signals: Option<Vec<Signal>>,
+    ) -> Seen {
         let spec = &item.entry.spec;
         let path = Path::new(&spec.result_path);
-        // What was told comes before what is seen.
-        let signals = eyes.signals(path);
-        let result = result(path);
-        let kept = self.kept.entry((key.clone(), spec.instance.clone())).or_default();
+        // What lies behind a link is changed where nobody watches.
+        let watched = signals.is_some() && !path.is_symlink();
+        let signals = signals.unwrap_or_default();
+        let seen = Seen { signals, watched, ..Seen::only(result(path)) };
+        if item.life >= Life::Ready {
+            return seen;
+        }
+        let kept = self.kept.entry(key.clone()).or_default();
+        kept.instance.clone_from(&spec.instance);
         let fate = kept.held.as_ref().map(fate);
         let named = match &spec.pid_file {
             None => Named::None,
-            Some(file) => kept.name(Path::new(file), fate, full, self.pidfds),
+            Some(file) => kept.name(Path::new(file), fate, wants.pid_file, self.pidfds),
         };
         let pid = item.known.filter(|known| known.exited.is_none()).map(|known| known.who.pid);
         Seen {
-            result,
-            signals,
             fate: fate.filter(|_| item.known.is_some()),
             named,
             progress: wants.progress.then(|| progress(&spec.progress)),
             cpu: pid.filter(|_| wants.cpu).and_then(cpu::of),
             tree: pid.filter(|_| wants.tree).and_then(cpu::of_tree),
+            ..seen
         }
     }
 }
 
 impl Kept {
-    /// What the pid file says, read again when it changed and when its process is gone.
-    fn name(&mut self, path: &Path, fate: Option<Fate>, full: bool, fds: bool) -> Named {
+    /// What the pid file says, read again when it changed, when its process is gone, and `anyway`.
+    fn name(&mut self, path: &Path, fate: Option<Fate>, anyway: bool, fds: bool) -> Named {
         let stamp = fs::metadata(path).ok().map(|meta| Stamp::of(&meta));
         let lives = fate == Some(Fate::Alive);
         if let Some(named) = self.named
             && stamp == self.stamp
             && lives
-            && !full
+            && !anyway
         {
             return named;
         }
@@ -181,11 +200,10 @@ fn progress(paths: &[String]) -> Progress {
         }
         let Ok(dir) = folder(path) else { continue };
         let Ok(entries) = Dir::read_from(&dir) else { continue };
-        for entry in entries.flatten().take(ENTRIES) {
+        let children =
+            entries.flatten().filter(|entry| ![c".", c".."].contains(&entry.file_name()));
+        for entry in children.take(ENTRIES) {
             let name = entry.file_name();
-            if name == c"." || name == c".." {
-                continue;
-            }
             let Ok(stat) = statat(dir.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
             let ns = i128::from(stat.st_mtime) * 1_000_000_000 + i128::from(stat.st_mtime_nsec);
             let path = format!("{path}/{}", name.to_string_lossy());

@@ -1,9 +1,9 @@
 //! The watch: registry, folders and processes, pass by pass.
 
 use std::{
-    collections::BTreeSet,
-    fs,
+    fs, io,
     ops::ControlFlow,
+    os::unix::fs::FileTypeExt as _,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -21,8 +21,8 @@ use shared::{
 use crate::{
     args::Args,
     desk::{Desk, Origin},
-    eyes::Eyes,
-    item::{Life, ResultSeen},
+    eyes::{Eyes, Wanted},
+    item::Life,
     probe::Probe,
     step::{due, step},
 };
@@ -40,9 +40,13 @@ pub struct Watch {
     eyes: Eyes,
     probe: Probe,
     reasons: Reasons,
-    seen_registry: bool,
+    /// The registry was read, or found missing.
+    asked_registry: bool,
+    /// It was read, so that its absence is news.
+    had_registry: bool,
     input_ended: bool,
-    folderless: bool,
+    described: bool,
+    /// When this pass was to begin.
     planned: Option<Duration>,
     swept: Option<Duration>,
 }
@@ -61,24 +65,21 @@ impl Watch {
         // One descriptor goes to each process; with fewer some are polled.
         let _ = pidfile::raise_limit();
         let bell = session.waiter().bell().map_err(Error::on("make a bell"))?;
-        let shut = args.running.poll_only || args.running.once;
         let shown = registry.as_ref().map_or_else(|| "-".to_owned(), |p| p.display().to_string());
         session.set_subject(&shown);
         session.sweep_every(args.poll_interval);
-        let eyes = Eyes::new(bell, shut);
-        let mut config = args.config();
-        config.polling |= eyes.are_shut();
         Ok(Self {
             args: args.clone(),
             follower: Follower::new(registry.as_deref()),
             registry,
-            desk: Desk::new(config, base),
-            eyes,
+            desk: Desk::new(args.config(), base),
+            eyes: Eyes::new(bell, args.running.poll_only || args.running.once),
             probe: Probe::default(),
             reasons: Reasons::default(),
-            seen_registry: false,
+            asked_registry: false,
+            had_registry: false,
             input_ended: false,
-            folderless: false,
+            described: false,
             planned: None,
             swept: None,
         })
@@ -93,10 +94,9 @@ impl Watch {
     pub fn pass(&mut self, session: &mut Session) -> Result<ControlFlow<Ended>, Error> {
         let now = session.pass(&[])?.now;
         self.desk.pass(self.planned, self.args.poll_interval, &now);
-        self.arm();
-        let mut health: Vec<Health> = self.read(&now)?.into_iter().collect();
-        // Folders of new items are watched before they are looked at.
-        self.arm();
+        let (look, mut health) = self.read(&now)?;
+        // The folders of new items are watched before they are looked at.
+        let new_folder = self.arm();
         health.extend(self.mind_eyes(&now));
         self.look(&now);
         self.describe(session);
@@ -107,71 +107,85 @@ impl Watch {
         if let Some(ended) = self.ended(session)? {
             return Ok(ControlFlow::Break(ended));
         }
-        self.pause(session, &now)
+        // What a stall makes worth watching may have moved before it was watched, and so may a
+        // registry whose folder is new.
+        let again = self.arm() || new_folder;
+        self.pause(session, look, again, &now)
     }
 
-    fn read(&mut self, now: &Now) -> Result<Option<Health>, Error> {
-        let first = !self.seen_registry;
+    /// Takes in what the registry has to say.
+    fn read(&mut self, now: &Now) -> Result<(Look, Vec<Health>), Error> {
+        let first = !std::mem::replace(&mut self.asked_registry, true);
         let is_file = self.registry.as_ref().is_some_and(|path| path.is_file());
         let desk = &mut self.desk;
-        let state = self.follower.read(&mut |said| desk.take(said, is_file, now));
+        let read = self.follower.read(&mut |said| desk.take(said, is_file, now));
         let shown = self.registry.clone().unwrap_or_default();
-        let state = state.map_err(|err| Error::io("read the registry", &shown, &err))?;
-        self.input_ended = state == State::Ended || (self.registry.is_some());
+        let retry = self.args.poll_interval;
+        let state = match read {
+            Ok(state) => state,
+            Err(err) if is_followed(&shown) => {
+                let detail = format!("{}: {err}", shown.display());
+                let degraded = self.reasons.degrade("items_unreadable", &detail, retry, now);
+                return Ok((Look::Blind, degraded.into_iter().collect()));
+            }
+            Err(err) => return Err(Error::io("read the registry", &shown, &err)),
+        };
+        self.input_ended = state == State::Ended || self.registry.is_some();
         if state == State::Absent {
-            let was = self.desk.items.is_empty() && first;
             // One that never was is waited for without complaint, but what comes then is new.
-            self.seen_registry = true;
-            let retry = self.args.poll_interval;
-            let gone = format!("{}: no such file", shown.display());
-            return Ok((!was)
-                .then(|| self.reasons.degrade("items_missing", &gone, retry, now))
-                .flatten());
+            let detail = format!("{}: no such file", shown.display());
+            let gone = self
+                .had_registry
+                .then(|| self.reasons.degrade("items_missing", &detail, retry, now));
+            return Ok((Look::Whole, gone.flatten().into_iter().collect()));
         }
-        self.seen_registry = true;
+        self.had_registry = true;
         let registry_ns = fs::metadata(&shown).ok().map(|meta| Stamp::of(&meta).modified_ns);
         let origin = Origin { registry_ns, process_ns: &process_ns };
         self.desk.read(Some(&origin).filter(|_| first && is_file), now);
-        Ok(self.reasons.recover("items_missing", now))
+        let seen = ["items_missing", "items_unreadable"];
+        let health = seen.into_iter().filter_map(|reason| self.reasons.recover(reason, now));
+        Ok((Look::Whole, health.collect()))
     }
 
-    fn arm(&mut self) {
-        let (mut results, mut names, mut open) =
-            <(BTreeSet<_>, BTreeSet<_>, BTreeSet<_>)>::default();
-        names.extend(self.registry.clone().filter(|path| !path.is_dir()));
+    /// Watches what matters now; true when a folder was not watched before.
+    fn arm(&mut self) -> bool {
+        let mut wanted = Wanted::default();
+        if let Some(registry) = &self.registry {
+            wanted.names.insert(registry.clone());
+            // What others append through a link changes where it leads.
+            wanted
+                .names
+                .extend(registry.is_symlink().then(|| registry.canonicalize().ok()).flatten());
+        }
         for item in self.desk.items.values() {
             let spec = &item.entry.spec;
             if item.life != Life::Removed {
-                results.insert(PathBuf::from(&spec.result_path));
+                wanted.results.insert(PathBuf::from(&spec.result_path));
             }
-            if !matches!(item.life, Life::Ready | Life::Removed) {
-                names.extend(spec.pid_file.iter().map(PathBuf::from));
+            if item.life < Life::Ready {
+                wanted.names.extend(spec.pid_file.iter().map(PathBuf::from));
             }
             if item.life == Life::Stalled {
-                for path in &spec.progress {
-                    let path = PathBuf::from(path);
-                    let set = if path.is_dir() { &mut open } else { &mut names };
-                    set.insert(path);
-                }
+                let paths = spec.progress.iter().map(PathBuf::from);
+                let (folders, files): (Vec<_>, Vec<_>) = paths.partition(|path| path.is_dir());
+                wanted.folders.extend(folders);
+                wanted.names.extend(files);
             }
         }
-        self.eyes.arm(&results, &names, &open);
+        self.eyes.arm(&wanted)
     }
 
     fn mind_eyes(&mut self, now: &Now) -> Vec<Health> {
-        let refusal = self.eyes.refusal.clone();
-        let limit = match refusal {
-            Some(cause) => {
-                self.desk.config.polling = true;
-                self.reasons.degrade("watch_limit", &cause, self.args.poll_interval, now)
-            }
+        let limit = match self.eyes.refusal() {
+            Some(cause) => self.reasons.degrade("watch_limit", cause, self.args.poll_interval, now),
             None => self.reasons.recover("watch_limit", now),
         };
         let mut health: Vec<Health> = limit.into_iter().collect();
         if self.eyes.overflowed() {
             let detail = "changes came too fast";
             health.extend(self.reasons.degrade("watch_overflow", detail, Duration::ZERO, now));
-            // The pass that follows looks at everything.
+            // The look that follows is at everything.
             health.extend(self.reasons.recover("watch_overflow", now));
         }
         health
@@ -184,21 +198,24 @@ impl Watch {
             self.swept = Some(now.monotonic);
         }
         self.probe.keep(&self.desk.items);
-        self.folderless = false;
+        // What was told comes before what is seen.
+        let signals = self.eyes.signals();
         let Desk { config, items, told, .. } = &mut self.desk;
-        for (key, item) in items {
-            if item.life == Life::Removed {
-                continue;
-            }
-            // What was known of a stalled item's CPU is asked for at the moment of telling.
+        for (key, item) in items.iter_mut().filter(|(_, item)| item.life != Life::Removed) {
+            let path = Path::new(&item.entry.spec.result_path);
+            let of_result = || signals.get(path).cloned().unwrap_or_default();
+            let signals = self.eyes.watch(path).then(of_result);
             let wants = item.wants(config, swept, now);
-            let seen = self.probe.look(key, item, wants, swept, &self.eyes);
-            self.folderless |= seen.result == ResultSeen::NoFolder && item.life < Life::Ready;
+            let seen = self.probe.look(key, item, wants, signals);
             told.extend(step(item, &seen, config, now));
         }
     }
 
-    fn describe(&self, session: &mut Session) {
+    /// Says by what means the watch sees, as things are when it is armed.
+    fn describe(&mut self, session: &mut Session) {
+        if std::mem::replace(&mut self.described, true) {
+            return;
+        }
         let mut mechanisms = vec!["poll"];
         let mut holes = Vec::new();
         if self.probe.pidfds() {
@@ -211,8 +228,10 @@ impl Watch {
         } else {
             mechanisms.insert(0, "inotify");
         }
-        let folder = self.registry.as_deref().and_then(Path::parent);
-        if folder.is_some_and(|dir| shared::watch::is_remote(dir).unwrap_or(false)) {
+        let results = self.desk.items.values().map(|item| Path::new(&item.entry.spec.result_path));
+        let mut folders =
+            self.registry.as_deref().into_iter().chain(results).filter_map(Path::parent);
+        if folders.any(|dir| shared::watch::is_remote(dir).unwrap_or(false)) {
             holes.push("network file system: sweep only");
         }
         if !pidfile::has_status() {
@@ -238,21 +257,44 @@ impl Watch {
         }
     }
 
-    fn pause(&mut self, session: &mut Session, now: &Now) -> Result<ControlFlow<Ended>, Error> {
-        let config = &self.desk.config;
+    fn pause(
+        &mut self,
+        session: &mut Session,
+        look: Look,
+        again: bool,
+        now: &Now,
+    ) -> Result<ControlFlow<Ended>, Error> {
+        let Desk { config, items, .. } = &self.desk;
         let mut dues: Vec<Duration> =
-            self.desk.items.values().filter_map(|item| due(item, config, now)).collect();
-        if self.folderless || self.probe.has_unheld() {
+            items.values().filter_map(|item| due(item, config, now)).collect();
+        if self.lacks_folder() || self.probe.has_unheld(items) {
             dues.push(now.monotonic + POLL);
         }
+        dues.extend(again.then_some(now.monotonic));
         let due = dues.into_iter().min();
         let sweep = now.monotonic + self.args.poll_interval;
         self.planned = Some(due.map_or(sweep, |due| due.min(sweep)));
-        let mut inputs = self.probe.ends(&self.desk.items);
+        let mut inputs = self.probe.ends(items);
         inputs.extend(self.follower.fd());
-        // A registry that isn't there yet may lie in a folder that isn't there, either.
-        session.pause_on(Look::Whole, due, &inputs)
+        session.pause_on(look, due, &inputs)
     }
+
+    /// Whether something is waited for in a folder that isn't there, which nobody tells of.
+    fn lacks_folder(&self) -> bool {
+        let open = self.desk.items.values().filter(|item| item.life < Life::Ready);
+        let results = open.map(|item| Path::new(&item.entry.spec.result_path));
+        let mut folders =
+            self.registry.as_deref().into_iter().chain(results).filter_map(Path::parent);
+        folders.any(|dir| !dir.is_dir())
+    }
+}
+
+/// Whether this is something that can be followed, so that a failure may pass.
+fn is_followed(registry: &Path) -> bool {
+    fs::metadata(registry).map_or_else(
+        |err| err.kind() == io::ErrorKind::PermissionDenied,
+        |meta| meta.is_file() || meta.file_type().is_fifo(),
+    )
 }
 
 fn process_ns(pid_file: &str) -> Option<i128> {
