@@ -1,92 +1,114 @@
 //! Whose processes run where: the registry's items, their pid files, and `/proc`.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs,
-    os::unix::fs::MetadataExt as _,
+    os::{fd::BorrowedFd, unix::fs::MetadataExt as _},
     path::{Path, PathBuf},
     time::Duration,
 };
 
+use serde::{Deserialize, Serialize};
 use shared::{
-    clock,
+    clock::Now,
     exit::Error,
-    follow::{Follower, Told},
+    health::Health,
     pidfile::{self, Fate, Held, Named},
-    roster::{self, Entry, Place, Roster},
+    registry::{Registry, Said},
+    roster::{self, Entry, Key, Place, Roster},
 };
 
-use crate::{
-    decide::{Lost, Owner},
-    tmux::Row,
-};
+use crate::tmux::Row;
 
 /// How many parents are asked for, at most.
 const DEPTH: usize = 64;
+
+/// Whose pane it is: an item of the registry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owner {
+    /// The agent.
+    pub agent: String,
+    /// Its step.
+    pub step: String,
+    /// Which run of it.
+    pub instance: String,
+}
+
+/// What is known of an agent's process.
+#[derive(Debug)]
+enum Process {
+    /// Nothing: no pid file, or one that names no process.
+    Unknown,
+    /// It lives.
+    Alive(Held),
+    /// It had this pid, and we have known of its end since then.
+    Ended(u32, Duration),
+}
 
 #[derive(Debug)]
 struct Agent {
     instance: String,
     pane: Option<String>,
-    pid_file: Option<String>,
-    held: Option<Held>,
-    ended: Option<Duration>,
+    pid_file: Option<PathBuf>,
+    process: Process,
+    /// Its process and the parents of that, while it lives.
+    line: Vec<u32>,
+    /// The device of its terminal.
+    tty: Option<u64>,
 }
 
 /// The agents of the registry.
 #[derive(Debug)]
 pub struct Agents {
-    registry: Option<(PathBuf, Follower)>,
+    registry: Option<Registry>,
+    base: PathBuf,
     roster: Roster,
-    known: BTreeMap<Owner, Agent>,
+    known: BTreeMap<Key, Agent>,
+    fds: bool,
 }
 
 impl Agents {
-    /// Follows `items`, if there is one.
+    /// Follows the registry `items`, if there is one; `fds`: holds processes by descriptors.
     ///
     /// # Errors
     ///
     /// A working directory that is gone.
-    pub fn new(items: Option<&Path>) -> Result<Self, Error> {
-        let absolute =
-            |path: &Path| std::path::absolute(path).map_err(|err| Error::io("resolve", path, &err));
-        let path = items.map(absolute).transpose()?;
-        let registry = path.map(|path| (path.clone(), Follower::new(Some(&path))));
-        Ok(Self { registry, roster: Roster::default(), known: BTreeMap::new() })
+    pub fn new(items: Option<&Path>, fds: bool) -> Result<Self, Error> {
+        let base = std::env::current_dir().map_err(Error::on("find the working directory"))?;
+        let registry = items.map(Registry::new).transpose()?;
+        Ok(Self { registry, base, roster: Roster::default(), known: BTreeMap::new(), fds })
     }
 
     /// The registry's path.
     #[must_use]
     pub fn registry(&self) -> Option<&Path> {
-        self.registry.as_ref().map(|(path, _)| path.as_path())
+        self.registry.as_ref().map(Registry::path)
     }
 
-    /// Reads the registry on; true when it asks for the end.
+    /// Reads the registry on: what there is to say of it, and whether it asks for the end.
     ///
     /// # Errors
     ///
-    /// A registry that is neither file nor FIFO.
-    pub fn read(&mut self) -> Result<bool, Error> {
-        let Some((path, follower)) = &mut self.registry else { return Ok(false) };
-        let base = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    /// A registry that is neither file nor FIFO, or can't be read at the start.
+    pub fn read(&mut self, retry: Duration, now: &Now) -> Result<(Vec<Health>, bool), Error> {
+        let Some(registry) = &mut self.registry else { return Ok((Vec::new(), false)) };
         let (mut fold, mut over) = (None, false);
-        let roster = &mut self.roster;
-        let state = follower.read(&mut |told| match told {
-            Told::Restart => fold = Some(Roster::default()),
-            Told::Line { offset, text: Some(text), .. } => {
-                let place = Place { offset, base: &base, wall: f64::MAX };
+        let (roster, base) = (&mut self.roster, &*self.base);
+        let health = registry.read(retry, now, &mut |said| match said {
+            Said::History => fold = Some(Roster::default()),
+            Said::Line(offset, text) => {
+                // Only agent-watch judges lines, a start in the future included.
+                let place = Place { offset, base, wall: f64::MAX };
                 let Ok(entry) = roster::parse(text, place) else { return };
                 over |= fold.is_none() && entry == Entry::Shutdown;
                 let _ = fold.as_mut().unwrap_or(roster).apply(entry);
             }
-            Told::Line { .. } => {}
-        });
-        state.map_err(|err| Error::io("read the registry", path, &err))?;
+        })?;
         if let Some(fold) = fold {
             self.roster.merge(fold);
         }
         self.renew();
-        Ok(over)
+        Ok((health, over))
     }
 
     fn renew(&mut self) {
@@ -99,99 +121,137 @@ impl Agents {
                 instance: item.spec.instance.clone(),
                 pane: None,
                 pid_file: None,
-                held: None,
-                ended: None,
+                process: Process::Unknown,
+                line: Vec::new(),
+                tty: None,
             });
             agent.pane.clone_from(&item.spec.pane);
-            agent.pid_file.clone_from(&item.spec.pid_file);
+            agent.pid_file = item.spec.pid_file.as_ref().map(PathBuf::from);
         }
     }
 
-    /// Looks at every agent's process.
-    pub fn look(&mut self) {
+    /// Looks at every agent's process. `t` is now on the monotonic clock.
+    pub fn look(&mut self, t: Duration) {
         for agent in self.known.values_mut() {
-            let lives = agent.held.as_ref().is_some_and(|held| held.fate() == Fate::Alive);
-            if lives {
-                continue;
-            }
-            if let Some(Named::Alive(held)) =
-                agent.pid_file.as_deref().map(|file| pidfile::read(Path::new(file), true))
-            {
-                (agent.held, agent.ended) = (Some(held), None);
-            } else if agent.held.is_some() && agent.ended.is_none() {
-                agent.ended = Some(clock::monotonic());
-            }
+            agent.look(self.fds, t);
         }
     }
 
-    /// The ends of processes that live.
-    pub fn held(&self) -> impl Iterator<Item = &Held> {
-        self.known.values().filter(|agent| agent.ended.is_none()).filter_map(|a| a.held.as_ref())
+    /// What becomes readable when a process ends, or more comes from the registry.
+    pub fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let held = self.known.values().filter_map(|agent| match &agent.process {
+            Process::Alive(held) => held.fd(),
+            _ => None,
+        });
+        held.chain(self.registry.as_ref().and_then(Registry::fd))
     }
 
-    /// Whose pane a row is: by its id, its process, a parent of the agent's, or the terminal.
+    /// Whose pane a row is: by its id, its process, a child of that, or the terminal.
     #[must_use]
     pub fn owner(&self, row: &Row) -> Option<Owner> {
         let tty = fs::metadata(&row.tty).ok().map(|meta| meta.rdev());
         let fits = |agent: &Agent| {
-            if agent.pane.as_deref() == Some(&*row.pane) {
-                return true;
-            }
-            let Some(pid) = agent.held.as_ref().map(|held| held.who.pid) else { return false };
-            let mut next = Some(pid);
-            for _ in 0..DEPTH {
-                let Some(pid) = next.filter(|pid| *pid > 1) else { break };
-                if pid == row.pid {
-                    return true;
-                }
-                next = process(pid).map(|(parent, _)| parent);
-            }
-            tty.is_some_and(|tty| process(pid).is_some_and(|(_, its)| its == tty))
+            agent.pane.as_deref() == Some(&*row.pane)
+                || agent.line.contains(&row.pid)
+                || (tty.is_some() && agent.tty == tty)
         };
-        self.known.iter().find(|(_, agent)| fits(agent)).map(|(owner, _)| owner.clone())
+        let (key, agent) = self.known.iter().find(|(_, agent)| fits(agent))?;
+        let ((name, step), instance) = (key.clone(), agent.instance.clone());
+        Some(Owner { agent: name, step, instance })
     }
 
-    /// The pid of an agent whose process ended, and how long ago.
+    /// Whether the item still stands.
+    #[must_use]
+    pub fn stands(&self, owner: &Owner) -> bool {
+        self.agent(owner).is_some()
+    }
+
+    /// The pid of an agent whose process ended, and since when that is known.
     #[must_use]
     pub fn ended(&self, owner: &Owner) -> Option<(u32, Duration)> {
-        let agent = self.known.get(owner)?;
-        let since = clock::monotonic().saturating_sub(agent.ended?);
-        Some((agent.held.as_ref()?.who.pid, since))
+        match self.agent(owner)?.process {
+            Process::Ended(pid, at) => Some((pid, at)),
+            _ => None,
+        }
     }
 
-    /// When an agent's end will have been long enough ago.
-    #[must_use]
-    pub fn due(&self) -> Option<Duration> {
-        let ends = self.known.values().filter_map(|agent| agent.ended);
-        let now = clock::monotonic();
-        ends.map(|at| at + crate::decide::OUTLIVED).filter(|due| *due > now).min()
+    fn agent(&self, owner: &Owner) -> Option<&Agent> {
+        let agent = self.known.get(&(owner.agent.clone(), owner.step.clone()))?;
+        (agent.instance == owner.instance).then_some(agent)
     }
 
-    /// Whether an item names this pane, so that it is followed wherever it goes.
+    /// The panes that items name, which are followed wherever they are.
     #[must_use]
-    pub fn names(&self, pane: &str) -> bool {
-        self.known.values().any(|agent| agent.pane.as_deref() == Some(pane))
+    pub fn panes(&self) -> BTreeSet<String> {
+        self.known.values().filter_map(|agent| agent.pane.clone()).collect()
     }
 }
 
-/// The parent and the terminal's device of a process.
-fn process(pid: u32) -> Option<(u32, u64)> {
+impl Agent {
+    fn look(&mut self, fds: bool, t: Duration) {
+        let lives = matches!(&self.process, Process::Alive(held) if held.fate() == Fate::Alive);
+        if !lives {
+            let named = self.pid_file.as_deref().map(|file| pidfile::read(file, fds));
+            self.process = match (named, std::mem::replace(&mut self.process, Process::Unknown)) {
+                (Some(Named::Alive(held)), _) => Process::Alive(held),
+                (_, Process::Alive(held)) => Process::Ended(held.who.pid, t),
+                (Some(Named::Gone(who, _)), Process::Unknown) => Process::Ended(who.pid, t),
+                (_, known) => known,
+            };
+        }
+        (self.line, self.tty) = match &self.process {
+            Process::Alive(held) => lineage(held.who.pid),
+            _ => (Vec::new(), None),
+        };
+    }
+}
+
+/// A process and its parents, and the device of its terminal.
+fn lineage(pid: u32) -> (Vec<u32>, Option<u64>) {
+    let (mut line, mut own) = (Vec::new(), None);
+    let mut next = Some(pid);
+    while let Some(pid) = next.filter(|pid| *pid > 1 && line.len() < DEPTH) {
+        line.push(pid);
+        let Some((parent, tty)) = parent_and_tty(pid) else { break };
+        own = own.or(Some(tty));
+        next = Some(parent);
+    }
+    (line, own.flatten())
+}
+
+fn parent_and_tty(pid: u32) -> Option<(u32, Option<u64>)> {
     let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
     let after = text.iter().rposition(|byte| *byte == b')')? + 1;
     let rest = str::from_utf8(text.get(after..)?).ok()?;
+    // The state is field 3, the parent 4, the terminal 7.
     let mut fields = rest.split_ascii_whitespace().skip(1);
     let parent = fields.next()?.parse().ok()?;
-    // Field 7; the parent was field 4. The kernel's old form of a device number.
-    let tty: u64 = fields.nth(2)?.parse().ok()?;
-    let (major, minor) = ((tty >> 8) & 0xfff, (tty & 0xff) | ((tty >> 12) & 0xfff00));
-    let device = ((major & 0xfff) << 8) | (minor & 0xff) | ((minor & !0xff) << 12);
-    Some((parent, if tty == 0 { u64::MAX } else { device }))
+    let tty: i32 = fields.nth(2)?.parse().ok()?;
+    Some((parent, (tty != 0).then(|| device(tty))))
 }
 
-/// What became of a pane's process that isn't listed any more.
-#[must_use]
-pub fn lost(row: &Row) -> Lost {
-    let alive = shared::process::look(row.pid)
-        .is_ok_and(|found| found.is_some_and(|(_, state)| state == shared::process::State::Alive));
-    Lost::Gone(alive)
+/// The kernel prints a device number in 32 bits: 12 of the minor, 12 of the major, 8 of the minor.
+fn device(tty: i32) -> u64 {
+    let tty = tty.cast_unsigned();
+    let (major, minor) = ((tty >> 8) & 0xfff, (tty & 0xff) | ((tty >> 12) & 0xf_ff00));
+    rustix::fs::makedev(major, minor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_has_its_line() {
+        let (line, _) = lineage(std::process::id());
+        assert_eq!(line[0], std::process::id());
+        assert_eq!(line.get(1).copied(), Some(std::os::unix::process::parent_id()));
+    }
+
+    #[test]
+    fn a_terminal_of_the_kernel_is_that_of_its_node() {
+        // pts/3, and pts/300, whose minor has more than eight bits.
+        assert_eq!(device(0x8803), rustix::fs::makedev(136, 3));
+        assert_eq!(device(0x0010_882c), rustix::fs::makedev(136, 300));
+    }
 }

@@ -1,6 +1,10 @@
 //! The command line, and the server it means.
 
-use std::{env, path::PathBuf, time::Duration};
+use std::{
+    env,
+    path::{self, Path, PathBuf},
+    time::Duration,
+};
 
 use clap::{
     Parser,
@@ -87,6 +91,17 @@ fn scope() -> impl TypedValueParser<Value = Scope> {
     })
 }
 
+/// The server and the pane that are meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The server's socket.
+    pub socket: PathBuf,
+    /// The lead's pane.
+    pub lead: String,
+    /// The pane that we run in, if it is on that server.
+    pub own: Option<String>,
+}
+
 impl Args {
     /// The socket and the lead's pane. Nothing is guessed: tmux's own default is the window that
     /// the user happens to look at.
@@ -94,23 +109,35 @@ impl Args {
     /// # Errors
     ///
     /// No server, or no lead on it.
-    pub fn server(&self) -> Result<(PathBuf, String), Error> {
+    pub fn place(&self) -> Result<Place, Error> {
         let var = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
-        let ours = var("TMUX").and_then(|value| value.split(',').next().map(PathBuf::from));
+        // Socket, process and session, in this order; only a path can hold a comma.
+        let tmux = var("TMUX").and_then(|value| value.rsplitn(3, ',').last().map(PathBuf::from));
         let named = self.socket_name.as_ref().map(|name| {
             let uid = rustix::process::getuid().as_raw();
             let root = var("TMUX_TMPDIR").unwrap_or_else(|| "/tmp".to_owned());
             PathBuf::from(root).join(format!("tmux-{uid}")).join(name)
         });
-        let asked = named.or_else(|| self.socket_path.clone());
-        let socket = asked.or_else(|| ours.clone()).ok_or_else(|| {
+        let asked = named.or_else(|| self.socket_path.clone()).or_else(|| tmux.clone());
+        let socket = asked.ok_or_else(|| {
             Error::usage("unable to find the tmux server: give -L or -S, or run inside tmux")
         })?;
-        let own = ours.is_some_and(|ours| ours == socket);
-        let lead = self.lead.clone().or_else(|| var("TMUX_PANE").filter(|_| own));
-        let lead = lead.ok_or_else(|| {
+        let socket = canonical(&socket);
+        let is_ours = tmux.is_some_and(|tmux| canonical(&tmux) == socket);
+        let own = var("TMUX_PANE").filter(|_| is_ours);
+        let lead = self.lead.clone().or_else(|| own.clone()).ok_or_else(|| {
             Error::usage("unable to find the lead's pane on that server: give --lead %N")
         })?;
-        Ok((socket, lead))
+        Ok(Place { socket, lead, own })
+    }
+}
+
+/// The path by which a socket is the same for everybody, whether or not it is there.
+fn canonical(path: &Path) -> PathBuf {
+    let absolute = path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let parent = absolute.parent().and_then(|parent| parent.canonicalize().ok());
+    match (parent, absolute.file_name()) {
+        (Some(parent), Some(name)) => parent.join(name),
+        _ => absolute,
     }
 }

@@ -7,31 +7,61 @@ use std::{
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use shared::clock::Now;
 
 use crate::{
-    event::{Of, Told, What},
+    agents::Owner,
+    event::{
+        Event, KnownPaneGone, Of, PaneDead, PaneGone, PaneOutlivedAgent, Place, UntrackedPane,
+    },
     tmux::{Row, Server},
 };
 
 /// How long an agent's process is dead before its pane outlives it.
-pub const OUTLIVED: Duration = Duration::from_secs(30);
-/// When a dead pane without status is looked at again, and how often.
-const UNTOLD: u32 = 2;
+const OUTLIVED: Duration = Duration::from_secs(30);
+/// When a dead pane without status is looked at again; after the last look it is told without.
+const STATUS_MS: [u64; 2] = [10, 25];
+/// Starts of processes are known to a hundredth of a second.
+const TICK: Duration = Duration::from_millis(10);
 
-/// An agent and its step.
-pub type Owner = (String, String);
+/// What can be told of an incarnation, each once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Told {
+    Dead,
+    Untracked,
+    /// This process of an agent was outlived.
+    Outlived(u32),
+}
 
 /// What is remembered of a pane.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pane {
     /// As it was listed last.
     pub row: Row,
+    /// When its process began, on the clock since boot.
+    pub born: Option<Duration>,
+    /// It left the scope. It is remembered, since it may come back.
+    pub is_away: bool,
     owner: Option<Owner>,
-    dead: bool,
-    untracked: bool,
-    outlived: bool,
     preexisting: bool,
-    looks: u32,
+    told: BTreeSet<Told>,
+    /// When it was first listed as dead, on the monotonic clock.
+    #[serde(skip)]
+    died: Option<Duration>,
+}
+
+/// Where the lead's pane was last.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Around {
+    /// The pane.
+    pub lead: String,
+    /// Its session.
+    pub session: String,
+    /// Its window.
+    pub window: String,
+    /// The pane is gone.
+    pub is_left: bool,
 }
 
 /// What is remembered of all.
@@ -39,6 +69,8 @@ pub struct Pane {
 pub struct Memory {
     /// The server.
     pub server: Option<Server>,
+    /// Where the lead's pane was.
+    pub around: Option<Around>,
     /// By id.
     pub panes: BTreeMap<String, Pane>,
 }
@@ -50,169 +82,251 @@ pub enum Lost {
     Moved,
     /// It is gone; whether its process lives.
     Gone(bool),
-    /// Nobody knows.
-    Unclear,
+}
+
+/// What a look saw.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// The panes in the scope, and those that items name.
+    pub rows: Vec<Row>,
+    /// Those that were there and aren't.
+    pub lost: BTreeMap<String, Lost>,
 }
 
 /// What is known beside the listing.
-#[expect(missing_debug_implementations, reason = "functions have no form to show")]
-pub struct Known<'a> {
+pub trait World {
     /// Whose pane a row is.
-    pub owner: &'a dyn Fn(&Row) -> Option<Owner>,
-    /// An agent whose process ended: its pid, and how long ago.
-    pub ended: &'a dyn Fn(&Owner) -> Option<(u32, Duration)>,
-    /// How long a process has run.
-    pub age: &'a dyn Fn(u32) -> Duration,
-    /// The lead's pane and our own.
-    pub leads: &'a BTreeSet<String>,
+    fn owner(&self, row: &Row) -> Option<Owner>;
+    /// Whether that item still stands.
+    fn stands(&self, owner: &Owner) -> bool;
+    /// The pid of an agent whose process ended, and since when (on the monotonic clock).
+    fn ended(&self, owner: &Owner) -> Option<(u32, Duration)>;
+    /// When a process began that lives, on the clock since boot.
+    fn born(&self, pid: u32) -> Option<Duration>;
+}
+
+/// The rules of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules<'a> {
+    /// The lead's pane.
+    pub lead: &'a str,
     /// Those that belong there.
     pub known: &'a BTreeSet<String>,
     /// The age below which a pane is not yet untracked.
     pub untracked_after: Duration,
     /// Those of the first sweep are not told.
     pub baseline: bool,
+    /// Nothing is waited for.
+    pub once: bool,
     /// The server's socket.
     pub socket: &'a str,
 }
 
-/// Takes in a sweep of `rows`. Answers what is told, and whether a look soon may know more.
+/// What a sweep came to.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// What is told.
+    pub events: Vec<Event>,
+    /// When the next sweep may tell more, on the monotonic clock.
+    pub due: Option<Duration>,
+}
+
+impl Outcome {
+    fn wait(&mut self, until: Duration) {
+        self.due = Some(self.due.map_or(until, |due| due.min(until)));
+    }
+}
+
+/// Takes in what a look saw.
 pub fn sweep(
     memory: &mut Memory,
-    rows: &[Row],
-    lost: &BTreeMap<String, Lost>,
-    first: bool,
-    known: &Known<'_>,
-) -> (Vec<Told>, bool) {
-    let (mut told, mut again) = (Vec::new(), false);
-    for row in rows {
-        let fresh = memory.panes.get(&row.pane).is_none_or(|pane| pane.row.pid != row.pid);
-        if fresh {
-            memory.panes.insert(row.pane.clone(), Pane::new(row, first));
-        }
-        if let Some(pane) = memory.panes.get_mut(&row.pane) {
-            pane.row.clone_from(row);
-            pane.owner = (known.owner)(row).or(pane.owner.take());
-            again |= pane.judge(known, &mut told);
-        }
+    seen: &Seen,
+    world: &impl World,
+    rules: &Rules<'_>,
+    now: &Now,
+) -> Outcome {
+    let first = memory.server.is_none();
+    let mut outcome = Outcome::default();
+    for row in &seen.rows {
+        let known = memory.panes.remove(&row.pane).filter(|pane| pane.row.pid == row.pid);
+        let mut pane = known.unwrap_or_else(|| Pane::new(row, first));
+        pane.row.clone_from(row);
+        pane.is_away = false;
+        pane.owner = world.owner(row).or(pane.owner.filter(|owner| world.stands(owner)));
+        pane.judge(world, rules, now, &mut outcome);
+        memory.panes.insert(row.pane.clone(), pane);
         memory.server = Some(row.server);
     }
-    for (id, lost) in lost {
+    for (id, lost) in &seen.lost {
+        let Some(mut pane) = memory.panes.remove(id) else { continue };
         match lost {
-            Lost::Unclear => {}
-            Lost::Moved => drop(memory.panes.remove(id)),
-            Lost::Gone(alive) => {
-                if let Some(pane) = memory.panes.remove(id) {
-                    told.extend(pane.gone(*alive, known));
-                }
+            Lost::Gone(process_alive) => outcome.events.extend(pane.gone(*process_alive, rules)),
+            Lost::Moved => {
+                pane.is_away = true;
+                memory.panes.insert(id.clone(), pane);
             }
         }
     }
-    (told, again)
+    memory.around = around(memory.around.take(), &seen.rows, rules.lead);
+    outcome
 }
 
-/// What is told when the server is gone.
+/// What is told when the server is gone: once, instead of each of its panes.
 #[must_use]
-pub fn server_gone(memory: &Memory, socket: &str) -> Option<Told> {
-    let server = memory.server?;
-    Some(Told {
-        event: "tmux_server_gone",
-        pane: None,
-        pid: None,
-        what: What::Server { panes: memory.panes.len() },
-        socket: socket.to_owned(),
-        server_pid: server.pid,
-        server_start: server.start,
-        session: None,
-        window: None,
-    })
+pub fn server_gone(memory: &Memory, socket: &str) -> Option<Event> {
+    let panes = memory.panes.values().filter(|pane| !pane.is_away).count();
+    Some(Event::server_gone(memory.server?, panes, socket))
+}
+
+fn around(known: Option<Around>, rows: &[Row], lead: &str) -> Option<Around> {
+    let Some(row) = rows.iter().find(|row| row.pane == lead) else {
+        let known = known.filter(|around| around.lead == lead);
+        return known.map(|around| Around { is_left: true, ..around });
+    };
+    let (session, window) = (row.session.clone(), row.window.clone());
+    Some(Around { lead: lead.to_owned(), session, window, is_left: false })
 }
 
 impl Pane {
     fn new(row: &Row, preexisting: bool) -> Self {
-        let (owner, dead, untracked, outlived) = (None, false, false, false);
-        Self { row: row.clone(), owner, dead, untracked, outlived, preexisting, looks: 0 }
+        Self {
+            row: row.clone(),
+            born: None,
+            is_away: false,
+            owner: None,
+            preexisting,
+            told: BTreeSet::new(),
+            died: None,
+        }
     }
 
-    fn say(&self, event: &'static str, known: &Known<'_>, what: What) -> Told {
-        Told::pane(event, &self.row, &self.row.server, known.socket, what)
+    fn here(&self) -> crate::event::Pane {
+        crate::event::Pane::of(&self.row)
     }
 
-    fn role(&self, known: &Known<'_>) -> Option<&'static str> {
-        if known.leads.contains(&self.row.pane) {
+    fn place(&self, rules: &Rules<'_>) -> Place {
+        Place::of(&self.row, rules.socket)
+    }
+
+    fn role(&self, rules: &Rules<'_>) -> Option<&'static str> {
+        if self.row.pane == rules.lead {
             return Some("lead");
         }
-        known.known.contains(&self.row.pane).then_some("known")
+        rules.known.contains(&self.row.pane).then_some("known")
     }
 
-    /// Judges a pane that is listed; true when a look soon may know more.
-    fn judge(&mut self, known: &Known<'_>, told: &mut Vec<Told>) -> bool {
+    fn known_gone(&self, role: &'static str, rules: &Rules<'_>) -> Event {
+        Event::KnownPaneGone(KnownPaneGone { pane: self.here(), role, place: self.place(rules) })
+    }
+
+    /// Judges a pane that is listed.
+    fn judge(&mut self, world: &impl World, rules: &Rules<'_>, now: &Now, outcome: &mut Outcome) {
         if self.row.dead {
-            return self.died(known, told);
+            return self.judge_dead(rules, now, outcome);
         }
-        if self.role(known).is_some() {
-            return false;
+        self.born = self.born.or_else(|| world.born(self.row.pid));
+        if self.role(rules).is_some() {
+            return;
         }
-        if let Some(owner) = &self.owner {
-            if let Some((agent_pid, since)) = (known.ended)(owner)
-                && since >= OUTLIVED
-                && !self.outlived
-            {
-                self.outlived = true;
-                let of = Of::new(self.owner.as_ref());
-                let what = What::Outlived { of, agent_pid, since_sec: since.as_secs() };
-                told.push(self.say("pane_outlived_agent", known, what));
-            }
-        } else if !self.untracked && (known.age)(self.row.pid) >= known.untracked_after {
-            self.untracked = true;
-            if !(self.preexisting && known.baseline) {
-                let preexisting = self.preexisting;
-                let what = What::Untracked { r#type: "watchdog", preexisting };
-                told.push(self.say("untracked_pane", known, what));
-            }
+        match self.owner.clone() {
+            Some(owner) => self.judge_tracked(&owner, world, rules, now, outcome),
+            None => self.judge_untracked(rules, now, outcome),
         }
-        false
     }
 
-    fn died(&mut self, known: &Known<'_>, told: &mut Vec<Told>) -> bool {
-        if self.dead {
-            return false;
+    fn judge_dead(&mut self, rules: &Rules<'_>, now: &Now, outcome: &mut Outcome) {
+        if self.told.contains(&Told::Dead) {
+            return;
         }
-        let row = &self.row;
+        if let Some(role) = self.role(rules) {
+            self.told.insert(Told::Dead);
+            return outcome.events.push(self.known_gone(role, rules));
+        }
         // tmux may know of the end before it knows how.
-        if row.status.is_none() && row.signal.is_none() && self.looks < UNTOLD {
-            self.looks += 1;
-            return true;
+        if self.row.status.is_none() && self.row.signal.is_none() && !rules.once {
+            let died = *self.died.get_or_insert(now.monotonic);
+            let looks = STATUS_MS.map(|ms| died + Duration::from_millis(ms));
+            if let Some(next) = looks.into_iter().find(|look| *look > now.monotonic) {
+                return outcome.wait(next);
+            }
         }
-        self.dead = true;
-        if let Some(role) = self.role(known) {
-            told.push(self.say("known_pane_gone", known, What::Known { role }));
-            return false;
-        }
-        let died_at = row.died.and_then(|at| Timestamp::from_second(at).ok());
-        let what = What::Dead {
+        self.told.insert(Told::Dead);
+        let died_at = self.row.died.and_then(|at| Timestamp::from_second(at).ok());
+        outcome.events.push(Event::PaneDead(PaneDead {
+            pane: self.here(),
             r#type: "watchdog",
-            exit_status: row.status,
-            exit_signal: row.signal,
+            exit_status: self.row.status,
+            exit_signal: self.row.signal,
             died_at: died_at.map(|at| at.to_string()),
             tracked: self.owner.is_some(),
             of: Of::new(self.owner.as_ref()),
-        };
-        told.push(self.say("pane_dead", known, what));
-        false
+            place: self.place(rules),
+        }));
     }
 
-    fn gone(&self, process_alive: bool, known: &Known<'_>) -> Option<Told> {
-        if let Some(role) = self.role(known) {
-            let what = What::Known { role };
-            return (!self.dead).then(|| self.say("known_pane_gone", known, what));
+    fn judge_tracked(
+        &mut self,
+        owner: &Owner,
+        world: &impl World,
+        rules: &Rules<'_>,
+        now: &Now,
+        outcome: &mut Outcome,
+    ) {
+        let Some((agent_pid, ended)) = world.ended(owner) else { return };
+        if self.told.contains(&Told::Outlived(agent_pid)) {
+            return;
         }
-        let what = What::Gone {
+        if now.monotonic < ended + OUTLIVED {
+            return outcome.wait(ended + OUTLIVED);
+        }
+        self.told.insert(Told::Outlived(agent_pid));
+        outcome.events.push(Event::PaneOutlivedAgent(PaneOutlivedAgent {
+            pane: self.here(),
+            of: Of::new(Some(owner)),
+            agent_pid,
+            since_sec: now.monotonic.saturating_sub(ended).as_secs(),
+            place: self.place(rules),
+        }));
+    }
+
+    fn judge_untracked(&mut self, rules: &Rules<'_>, now: &Now, outcome: &mut Outcome) {
+        // One whose process has ended is about to be listed as dead, or not at all.
+        let Some(born) = self.born.filter(|_| !self.told.contains(&Told::Untracked)) else {
+            return;
+        };
+        let young = rules.untracked_after.saturating_sub(now.boot.saturating_sub(born));
+        if !young.is_zero() {
+            return outcome.wait(now.monotonic + young + TICK);
+        }
+        self.told.insert(Told::Untracked);
+        if self.preexisting && rules.baseline {
+            return;
+        }
+        outcome.events.push(Event::UntrackedPane(UntrackedPane {
+            pane: self.here(),
+            r#type: "watchdog",
+            preexisting: self.preexisting,
+            place: self.place(rules),
+        }));
+    }
+
+    /// What is told of a pane that went. One that belongs there has been told of its death.
+    fn gone(&self, process_alive: bool, rules: &Rules<'_>) -> Option<Event> {
+        if let Some(role) = self.role(rules) {
+            let is_told = self.told.contains(&Told::Dead);
+            return (!is_told).then(|| self.known_gone(role, rules));
+        }
+        Some(Event::PaneGone(PaneGone {
+            pane: self.here(),
             process_alive,
             exit_status: self.row.status,
             exit_signal: self.row.signal,
             tracked: self.owner.is_some(),
             of: Of::new(self.owner.as_ref()),
-        };
-        Some(self.say("pane_gone", known, what))
+            place: self.place(rules),
+        }))
     }
 }
+
+#[cfg(test)]
+mod tests;

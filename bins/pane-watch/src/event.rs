@@ -3,85 +3,162 @@
 use serde::Serialize;
 use shared::line::{self, Condition, Mark, mark};
 
-use crate::tmux::{Row, Server};
+use crate::{
+    agents::Owner,
+    tmux::{Row, Server},
+};
 
-/// An event.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Told {
-    /// Its name.
-    pub event: &'static str,
-    /// Which pane; none: the server.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pane: Option<String>,
-    /// Its process.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pid: Option<u32>,
-    /// What the event tells.
+/// An event of this program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "each has the documentation of its struct")]
+pub enum Event {
+    PaneDead(PaneDead),
+    PaneGone(PaneGone),
+    UntrackedPane(UntrackedPane),
+    PaneOutlivedAgent(PaneOutlivedAgent),
+    KnownPaneGone(KnownPaneGone),
+    TmuxServerGone(TmuxServerGone),
+}
+
+/// `pane_dead`: the process of a pane ended, and tmux keeps the pane.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PaneDead {
+    /// Which.
     #[serde(flatten)]
-    pub what: What,
-    /// The server's socket.
+    pub pane: Pane,
+    /// `watchdog`.
+    pub r#type: &'static str,
+    /// The exit code; absent: it had none, or tmux doesn't know it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_status: Option<i64>,
+    /// The signal that ended it; absent as above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_signal: Option<i64>,
+    /// When tmux learnt of the end, RFC 3339 in UTC; absent: it doesn't say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub died_at: Option<String>,
+    /// Whether an item of the registry had its process there.
+    pub tracked: bool,
+    /// Whose.
+    #[serde(flatten)]
+    pub of: Of,
+    /// Where it was.
+    #[serde(flatten)]
+    pub place: Place,
+}
+
+/// `pane_gone`: a pane is not there any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PaneGone {
+    /// Which.
+    #[serde(flatten)]
+    pub pane: Pane,
+    /// Its process survived its terminal.
+    pub process_alive: bool,
+    /// The exit code, if tmux kept the pane for a while and knew it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_status: Option<i64>,
+    /// The signal that ended it, likewise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exit_signal: Option<i64>,
+    /// Whether an item of the registry had its process there.
+    pub tracked: bool,
+    /// Whose.
+    #[serde(flatten)]
+    pub of: Of,
+    /// Where it was.
+    #[serde(flatten)]
+    pub place: Place,
+}
+
+/// `untracked_pane`: a pane lives, and nobody's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UntrackedPane {
+    /// Which.
+    #[serde(flatten)]
+    pub pane: Pane,
+    /// `watchdog`.
+    pub r#type: &'static str,
+    /// The first sweep found it.
+    pub preexisting: bool,
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: Place,
+}
+
+/// `pane_outlived_agent`: the agent's process ended half a minute ago, and its pane lives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PaneOutlivedAgent {
+    /// Which.
+    #[serde(flatten)]
+    pub pane: Pane,
+    /// Whose.
+    #[serde(flatten)]
+    pub of: Of,
+    /// The process that ended.
+    pub agent_pid: u32,
+    /// Whole seconds since its end was seen.
+    pub since_sec: u64,
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: Place,
+}
+
+/// `known_pane_gone`: a pane that belongs there was listed, and died or went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KnownPaneGone {
+    /// Which.
+    #[serde(flatten)]
+    pub pane: Pane,
+    /// `lead` or `known`.
+    pub role: &'static str,
+    /// Where it was.
+    #[serde(flatten)]
+    pub place: Place,
+}
+
+/// `tmux_server_gone`: the server ended, or another one answers on its socket.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TmuxServerGone {
+    /// How many panes it had in the scope.
+    pub panes: usize,
+    /// Its socket.
     pub socket: String,
     /// Its process.
     pub server_pid: u32,
     /// When it started, in seconds since 1970.
     pub server_start: u64,
-    /// The session's id.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub session: Option<String>,
-    /// The window's id.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub window: Option<String>,
 }
 
-/// The keys of an event.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-#[expect(missing_docs, reason = "pane-watch(1) describes the keys, one by one")]
-pub enum What {
-    Dead {
-        r#type: &'static str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        exit_status: Option<i64>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        exit_signal: Option<i64>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        died_at: Option<String>,
-        tracked: bool,
-        #[serde(flatten)]
-        of: Of,
-    },
-    Gone {
-        process_alive: bool,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        exit_status: Option<i64>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        exit_signal: Option<i64>,
-        tracked: bool,
-        #[serde(flatten)]
-        of: Of,
-    },
-    Untracked {
-        r#type: &'static str,
-        preexisting: bool,
-    },
-    Outlived {
-        #[serde(flatten)]
-        of: Of,
-        agent_pid: u32,
-        since_sec: u64,
-    },
-    Known {
-        role: &'static str,
-    },
-    Server {
-        panes: usize,
-    },
+/// A pane and the process that it runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Pane {
+    /// `%N`.
+    pub pane: String,
+    /// The process.
+    pub pid: u32,
+}
+
+/// Where a pane is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The server's socket.
+    pub socket: String,
+    /// The server's process.
+    pub server_pid: u32,
+    /// When it started, in seconds since 1970.
+    pub server_start: u64,
+    /// The session, `$N`.
+    pub session: String,
+    /// The window, `@N`.
+    pub window: String,
 }
 
 /// Whose pane it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Of {
-    /// The agent.
+    /// The agent; absent: nobody's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// Its step.
@@ -92,66 +169,113 @@ pub struct Of {
 impl Of {
     /// Of this agent, or of none.
     #[must_use]
-    pub fn new(owner: Option<&(String, String)>) -> Self {
-        let (agent, step) = owner.cloned().unzip();
+    pub fn new(owner: Option<&Owner>) -> Self {
+        let of = owner.map(|owner| (owner.agent.clone(), owner.step.clone()));
+        let (agent, step) = of.unzip();
         Self { agent, step }
     }
 }
 
-impl Told {
-    /// An event of a pane.
+impl Pane {
+    /// The pane of a row.
     #[must_use]
-    pub fn pane(event: &'static str, row: &Row, server: &Server, socket: &str, what: What) -> Self {
+    pub fn of(row: &Row) -> Self {
+        Self { pane: row.pane.clone(), pid: row.pid }
+    }
+}
+
+impl Place {
+    /// Where a row is, on the server at `socket`.
+    #[must_use]
+    pub fn of(row: &Row, socket: &str) -> Self {
+        Self {
+            socket: socket.to_owned(),
+            server_pid: row.server.pid,
+            server_start: row.server.start,
+            session: row.session.clone(),
+            window: row.window.clone(),
+        }
+    }
+}
+
+/// What identifies an event.
+struct Name {
+    event: &'static str,
+    key: String,
+    subject: String,
+    /// Server, start and process.
+    incarnation: String,
+    /// The process of an agent that the pane outlived.
+    agent: Option<u32>,
+}
+
+impl Name {
+    fn of_pane(event: &'static str, what: &str, pane: &Pane, place: &Place) -> Self {
+        let subject = format!("{}/{}", place.server_pid, pane.pane);
         Self {
             event,
-            pane: Some(row.pane.clone()),
-            pid: Some(row.pid),
-            what,
-            socket: socket.to_owned(),
-            server_pid: server.pid,
-            server_start: server.start,
-            session: Some(row.session.clone()),
-            window: Some(row.window.clone()),
+            key: format!("pane:{subject}:{what}"),
+            subject,
+            incarnation: format!("{}.{}.{}", place.server_pid, place.server_start, pane.pid),
+            agent: None,
         }
-    }
-
-    fn subject(&self) -> String {
-        match &self.pane {
-            Some(pane) => format!("{}/{pane}", self.server_pid),
-            None => self.server_pid.to_string(),
-        }
-    }
-
-    /// Server and process: the incarnation.
-    fn instance(&self) -> String {
-        format!("{}.{}.{}", self.server_pid, self.server_start, self.pid.unwrap_or(0))
     }
 
     fn discriminator(&self) -> String {
-        match &self.what {
-            What::Outlived { agent_pid, .. } => format!("{}\u{1f}{agent_pid}", self.instance()),
-            _ => self.instance(),
+        match self.agent {
+            Some(pid) => format!("{}\u{1f}{pid}", self.incarnation),
+            None => self.incarnation.clone(),
         }
     }
 }
 
-impl line::Event for Told {
+impl Event {
+    fn name(&self) -> Name {
+        match self {
+            Self::PaneDead(it) => Name::of_pane("pane_dead", "dead", &it.pane, &it.place),
+            Self::PaneGone(it) => Name::of_pane("pane_gone", "gone", &it.pane, &it.place),
+            Self::UntrackedPane(it) => {
+                Name::of_pane("untracked_pane", "untracked", &it.pane, &it.place)
+            }
+            Self::PaneOutlivedAgent(it) => {
+                let name = Name::of_pane("pane_outlived_agent", "outlived", &it.pane, &it.place);
+                Name { agent: Some(it.agent_pid), ..name }
+            }
+            Self::KnownPaneGone(it) => {
+                Name::of_pane("known_pane_gone", "known", &it.pane, &it.place)
+            }
+            Self::TmuxServerGone(it) => Name {
+                event: "tmux_server_gone",
+                key: format!("tmux:{}:gone", it.server_pid),
+                subject: it.server_pid.to_string(),
+                incarnation: format!("{}.{}.0", it.server_pid, it.server_start),
+                agent: None,
+            },
+        }
+    }
+
+    /// What is told when `server` is gone, which had so many `panes`.
+    #[must_use]
+    pub fn server_gone(server: Server, panes: usize, socket: &str) -> Self {
+        let socket = socket.to_owned();
+        let Server { pid: server_pid, start: server_start } = server;
+        Self::TmuxServerGone(TmuxServerGone { panes, socket, server_pid, server_start })
+    }
+}
+
+impl line::Event for Event {
     fn mark(&self) -> Mark {
-        let what = match self.event {
-            "pane_dead" => "dead",
-            "untracked_pane" => "untracked",
-            "pane_outlived_agent" => "outlived",
-            "known_pane_gone" => "known",
-            _ => "gone",
-        };
-        let kind = if self.pane.is_some() { "pane" } else { "tmux" };
-        let key = format!("{kind}:{}:{what}", self.subject());
-        mark(&key, Condition::Once, &[&self.discriminator()])
+        let name = self.name();
+        mark(&name.key, Condition::Once, &[&name.discriminator()])
     }
 
     fn id(&self) -> Option<String> {
-        let (subject, instance) = (self.subject(), self.instance());
-        let parts = ["pane-watch", self.event, &subject, &instance, &self.discriminator()];
+        let name = self.name();
+        let last = name.discriminator();
+        let parts = ["pane-watch", name.event, &name.subject, &name.incarnation, &last];
         Some(line::digest(parts.join("\u{1f}").as_bytes()))
     }
 }
+
+#[cfg(test)]
+mod tests;

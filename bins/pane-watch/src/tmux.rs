@@ -13,6 +13,7 @@ use shared::{
     wait::Waiter,
 };
 
+/// What a row holds: ids and numbers, never a name or a title, in which a user may put a tab.
 const FORMAT: &str = "#{session_id}\t#{window_id}\t#{pane_id}\t#{pane_pid}\t#{pane_dead}\t#{pane_dead_status}\t#{pane_dead_signal}\t#{pane_dead_time}\t#{pane_tty}\t#{pid}\t#{start_time}";
 
 /// A server is its process and its start.
@@ -51,15 +52,30 @@ pub struct Row {
 
 /// What a call came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Listing {
-    /// These panes, each once.
-    Panes(Vec<Row>),
+pub enum Answer<T> {
+    /// This.
+    Said(T),
     /// The target isn't there, which is an answer.
     NoTarget,
     /// Nor is the server.
     NoServer,
-    /// Nobody knows.
+    /// Nobody knows, and why.
     Failed(String),
+    /// We are asked to stop, or our time is over.
+    Stopped,
+}
+
+impl<T> Answer<T> {
+    fn map<U>(self, read: impl FnOnce(T) -> Option<U>) -> Answer<U> {
+        match self {
+            Self::Said(it) => read(it)
+                .map_or_else(|| Answer::Failed("an answer without form".into()), Answer::Said),
+            Self::NoTarget => Answer::NoTarget,
+            Self::NoServer => Answer::NoServer,
+            Self::Failed(cause) => Answer::Failed(cause),
+            Self::Stopped => Answer::Stopped,
+        }
+    }
 }
 
 /// The way to a server.
@@ -76,50 +92,75 @@ impl Tmux {
         Self { socket: socket.to_owned(), deadline }
     }
 
-    /// Lists the panes of `target`, which is flags of `list-panes`.
+    /// The socket.
+    #[must_use]
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// Lists the panes of `target`, which is flags of `list-panes`, each once.
     ///
     /// # Errors
     ///
     /// No tmux.
-    pub fn list(&self, target: &[&str], waiter: &Waiter) -> Result<Listing, Error> {
+    pub fn list(&self, target: &[&str], waiter: &Waiter) -> Result<Answer<Vec<Row>>, Error> {
+        let args = [&["list-panes"], target, &["-F", FORMAT]].concat();
+        Ok(self.call(&args, waiter)?.map(|text| rows(&text)))
+    }
+
+    /// Which server answers on the socket.
+    ///
+    /// # Errors
+    ///
+    /// No tmux.
+    pub fn server(&self, waiter: &Waiter) -> Result<Answer<Server>, Error> {
+        let args = ["display-message", "-p", "#{pid}\t#{start_time}"];
+        Ok(self.call(&args, waiter)?.map(|text| server(&mut text.trim_end().split('\t'))))
+    }
+
+    fn call(&self, args: &[&str], waiter: &Waiter) -> Result<Answer<String>, Error> {
         let mut command = run::command("tmux");
-        command.arg("-S").arg(&self.socket).arg("list-panes").args(target).args(["-F", FORMAT]);
+        // Without -u, or a UTF-8 locale, tmux prints an underscore for each tab.
+        command.args(["-u", "-S"]).arg(&self.socket).args(args);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         match run::run(&mut command, self.deadline, waiter) {
             Ok(Outcome::Exited { status, stdout, .. }) if status.success() => {
-                Ok(Listing::Panes(rows(&String::from_utf8_lossy(&stdout))))
+                Ok(Answer::Said(text(&stdout)))
             }
-            Ok(Outcome::Exited { stderr, .. }) => Ok(refusal(&String::from_utf8_lossy(&stderr))),
-            Ok(Outcome::TimedOut) => Ok(Listing::Failed("no answer in time".to_owned())),
-            Ok(Outcome::Stopped) => Ok(Listing::Failed("stopped".to_owned())),
+            Ok(Outcome::Exited { stderr, .. }) => Ok(refusal(&text(&stderr))),
+            Ok(Outcome::TimedOut) => Ok(Answer::Failed("no answer in time".to_owned())),
+            Ok(Outcome::Stopped) => Ok(Answer::Stopped),
             Err(err) if err.kind() == io::ErrorKind::NotFound => {
                 let message = "unable to run tmux: it is not installed";
                 Err(Error::new(Reason::Missing, "tmux_missing", message))
             }
-            Err(err) => Ok(Listing::Failed(err.to_string())),
+            Err(err) => Ok(Answer::Failed(err.to_string())),
         }
     }
 }
 
-fn refusal(stderr: &str) -> Listing {
+/// tmux always exits with 1; the text tells. A server without sessions has no target at all.
+fn refusal<T>(stderr: &str) -> Answer<T> {
+    const NO_TARGET: [&str; 4] =
+        ["can't find pane", "can't find window", "can't find session", "no current target"];
+    const NO_SERVER: [&str; 2] = ["no server running", "No such file or directory"];
     let text = stderr.trim();
-    if ["can't find pane", "can't find window", "can't find session"]
-        .iter()
-        .any(|word| text.contains(word))
-    {
-        Listing::NoTarget
-    } else if text.contains("no server running") || text.contains("No such file or directory") {
-        Listing::NoServer
+    let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if has(&NO_TARGET) {
+        Answer::NoTarget
+    } else if has(&NO_SERVER) {
+        Answer::NoServer
     } else {
-        Listing::Failed(text.to_owned())
+        Answer::Failed(text.to_owned())
     }
 }
 
 /// A window that is linked twice lists its panes twice.
-fn rows(text: &str) -> Vec<Row> {
-    let mut rows: Vec<Row> = text.lines().filter_map(row).collect();
+fn rows(text: &str) -> Option<Vec<Row>> {
+    let mut rows = text.lines().map(row).collect::<Option<Vec<Row>>>()?;
     rows.sort_by(|a, b| a.pane.cmp(&b.pane));
     rows.dedup_by(|a, b| a.pane == b.pane);
-    rows
+    Some(rows)
 }
 
 fn row(line: &str) -> Option<Row> {
@@ -135,38 +176,49 @@ fn row(line: &str) -> Option<Row> {
         signal: next()?.parse().ok(),
         died: next()?.parse().ok(),
         tty: next()?.to_owned(),
-        server: Server { pid: next()?.parse().ok()?, start: next()?.parse().ok()? },
+        server: server(&mut fields)?,
     })
+}
+
+fn server<'a>(fields: &mut impl Iterator<Item = &'a str>) -> Option<Server> {
+    Some(Server { pid: fields.next()?.parse().ok()?, start: fields.next()?.parse().ok()? })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const LINE: &str = "$0\t@1\t%2\t77\t1\t3\t\t1700000000\t/dev/pts/4\t50\t1600000000";
+
     #[test]
     fn a_listing_is_read_and_linked_panes_count_once() {
-        let line = "$0\t@1\t%2\t77\t1\t3\t\t1700000000\t/dev/pts/4\t50\t1600000000";
-        let text = format!("{line}\n{}\nnonsense\n", line.replace("$0", "$9"));
-        let rows = rows(&text);
-        assert_eq!(rows.len(), 1);
-        assert_eq!(
-            (rows[0].pid, rows[0].dead, rows[0].status, rows[0].signal),
-            (77, true, Some(3), None)
-        );
-        assert_eq!(rows[0].server, Server { pid: 50, start: 1_600_000_000 });
+        let rows = rows(&format!("{LINE}\n{}\n", LINE.replace("$0", "$9"))).unwrap();
+        let [row] = &*rows else { panic!("{rows:?}") };
+        assert_eq!((row.pid, row.dead, row.status, row.signal), (77, true, Some(3), None));
+        assert_eq!(row.server, Server { pid: 50, start: 1_600_000_000 });
+    }
+
+    #[test]
+    fn an_answer_without_form_is_none() {
+        for text in ["nonsense", &LINE.replace('\t', "_"), &LINE.replace("77", "")] {
+            let said = Answer::Said(format!("{LINE}\n{text}\n"));
+            assert!(matches!(said.map(|text| rows(&text)), Answer::Failed(_)), "{text}");
+        }
     }
 
     #[test]
     fn three_answers_are_told_apart() {
-        assert_eq!(refusal("can't find pane: %9\n"), Listing::NoTarget);
+        for gone in ["can't find pane: %9\n", "can't find window: @9", "no current target"] {
+            assert_eq!(refusal::<()>(gone), Answer::NoTarget);
+        }
         for gone in [
             "no server running on /tmp/x",
             "error connecting to /tmp/x (No such file or directory)",
         ] {
-            assert_eq!(refusal(gone), Listing::NoServer);
+            assert_eq!(refusal::<()>(gone), Answer::NoServer);
         }
         for odd in ["error connecting to /tmp/x (Permission denied)", "", "lost server"] {
-            assert_eq!(refusal(odd), Listing::Failed(odd.to_owned()));
+            assert_eq!(refusal::<()>(odd), Answer::Failed(odd.to_owned()));
         }
     }
 }
