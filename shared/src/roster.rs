@@ -1,9 +1,14 @@
 //! The registry of agents: what a line of it says, and what stands after all of them.
 
-use std::{collections::BTreeMap, path::Path};
+mod fields;
 
-use serde::{Serialize, de::DeserializeOwned};
-use serde_json::value::RawValue;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+
+use fields::{Fields, is_path};
+use serde::Serialize;
 
 use crate::{cli, line};
 
@@ -138,6 +143,10 @@ pub fn parse(text: &[u8], place: Place<'_>) -> Result<Entry, Fault> {
         let on = fields.get("blind_phase")?.ok_or(fault("blind_phase", "wrong_type"))?;
         let agent = fields.has("agent").then(|| fields.agent()).transpose()?;
         let step = fields.has("step").then(|| fields.step()).transpose()?;
+        if agent.is_none() && step.is_some() {
+            // Meant for one step, it must not reach every item.
+            return Err(fault("agent", "missing"));
+        }
         return Ok(Entry::Blind { on, agent, step });
     }
     if fields.has("ack") { Ok(Entry::Ack) } else { Err(malformed("unknown_line")) }
@@ -209,55 +218,11 @@ fn progress(fields: &Fields) -> Result<Vec<String>, Fault> {
     Ok(paths)
 }
 
-fn is_path(path: &str) -> bool {
-    (1..=4095).contains(&path.len()) && !path.contains('\0')
-}
-
 /// `%` and digits, as tmux names a pane.
 #[must_use]
 pub fn is_pane(text: &str) -> bool {
     let digits = text.strip_prefix('%').unwrap_or_default();
     (1..=10).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// The members of an object; numbers as they are written.
-struct Fields(BTreeMap<String, Box<RawValue>>);
-
-impl Fields {
-    fn has(&self, name: &str) -> bool {
-        self.0.contains_key(name)
-    }
-
-    fn raw(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(|raw| raw.get())
-    }
-
-    /// A member; null is none.
-    fn get<T: DeserializeOwned>(&self, name: &'static str) -> Result<Option<T>, Fault> {
-        let Some(raw) = self.raw(name) else { return Ok(None) };
-        serde_json::from_str(raw).map_err(|_| fault(name, "wrong_type"))
-    }
-
-    fn agent(&self) -> Result<String, Fault> {
-        let name = self.get::<String>("agent")?.ok_or(fault("agent", "missing"))?;
-        cli::name(&name).map_err(|_| fault("agent", "bad_value"))
-    }
-
-    fn step(&self) -> Result<String, Fault> {
-        let raw = self.raw("step").ok_or(fault("step", "missing"))?;
-        let is_number = raw.starts_with(|c: char| c == '-' || c.is_ascii_digit());
-        let text = if is_number { Some(raw.to_owned()) } else { self.get::<String>("step")? };
-        let text = text.ok_or(fault("step", "missing"))?;
-        cli::name(&text).map_err(|_| fault("step", "bad_value"))
-    }
-
-    fn path(&self, name: &'static str) -> Result<Option<String>, Fault> {
-        let path = self.get::<String>(name)?;
-        if path.as_deref().is_some_and(|path| !is_path(path)) {
-            return Err(fault(name, "bad_value"));
-        }
-        Ok(path)
-    }
 }
 
 /// An item that stands.
@@ -293,7 +258,10 @@ pub enum Effect {
 pub struct Roster {
     /// By key.
     pub items: BTreeMap<Key, Registered>,
-    blind: bool,
+    /// What a line said of items to come.
+    blind: Option<bool>,
+    /// Whose phase a line said something of.
+    told: BTreeSet<Key>,
     turns: u64,
 }
 
@@ -307,7 +275,7 @@ impl Roster {
         match entry {
             Entry::Item(spec) => self.register(*spec),
             Entry::Blind { on, agent: None, .. } => {
-                self.blind = on;
+                self.blind = Some(on);
                 Ok(Effect::Blind(self.phase(on, |_| true)))
             }
             Entry::Blind { on, agent: Some(agent), step } => {
@@ -321,7 +289,8 @@ impl Roster {
             },
             Entry::Shutdown => {
                 self.items.clear();
-                self.blind = false;
+                self.told.clear();
+                self.blind = Some(false);
                 Ok(Effect::Shutdown)
             }
             Entry::Ack => Ok(Effect::Nothing),
@@ -329,15 +298,16 @@ impl Roster {
     }
 
     /// Takes in a file that was read again from its beginning: what it has is news or known, and
-    /// what it lacks stays.
+    /// what it lacks stays, a phase of which it says nothing included.
     pub fn merge(&mut self, fresh: Self) -> Vec<Effect> {
-        self.blind = fresh.blind;
+        self.blind = fresh.blind.or(self.blind);
         let mut entries: Vec<Registered> = fresh.items.into_values().collect();
         entries.sort_by_key(|entry| entry.turn);
         let mut effects = Vec::new();
         for Registered { spec, blind, .. } in entries {
             let Ok(effect) = self.register(spec) else { continue };
             if let Effect::Added(key) | Effect::Updated(key, _) = &effect
+                && fresh.told.contains(key)
                 && let Some(entry) = self.items.get_mut(key)
             {
                 entry.blind = blind;
@@ -352,7 +322,10 @@ impl Roster {
         let known = self.items.get_mut(&key);
         if let Some(known) = known.filter(|known| known.spec.instance == spec.instance) {
             let differs = Spec { digest: known.spec.digest.clone(), ..spec.clone() } != known.spec;
-            known.blind = spec.blind.unwrap_or(known.blind);
+            if let Some(blind) = spec.blind {
+                known.blind = blind;
+                self.told.insert(key.clone());
+            }
             known.spec = spec;
             return Ok(Effect::Updated(key, differs));
         }
@@ -360,7 +333,10 @@ impl Roster {
             return Err(Fault { field: None, reason: "too_many_items" });
         }
         self.turns += 1;
-        let blind = spec.blind.unwrap_or(self.blind);
+        let said = spec.blind.or(self.blind);
+        self.told.remove(&key);
+        self.told.extend(said.map(|_| key.clone()));
+        let blind = said.unwrap_or(false);
         self.items.insert(key.clone(), Registered { spec, blind, turn: self.turns });
         Ok(Effect::Added(key))
     }
@@ -371,6 +347,7 @@ impl Roster {
         matched
             .map(|(key, item)| {
                 item.blind = on;
+                self.told.insert(key.clone());
                 key.clone()
             })
             .collect()
@@ -382,87 +359,4 @@ fn no_match() -> Fault {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(text: &str) -> Result<Entry, Fault> {
-        let place = Place { offset: 7, base: Path::new("/b"), wall: 1000.0 };
-        parse(text.as_bytes(), place)
-    }
-
-    fn spec(text: &str) -> Spec {
-        match read(text) {
-            Ok(Entry::Item(spec)) => *spec,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn an_item_has_defaults_and_absolute_paths() {
-        let spec = spec(r#"{"agent":"executor","step":10.5,"result_path":"r.md","x":[1]}"#);
-        assert_eq!((&*spec.step, &*spec.result_path), ("10.5", "/b/r.md"));
-        assert_eq!(
-            (spec.timeout, spec.reporting, spec.instance.len()),
-            (None, Reporting::Filtered, 8)
-        );
-    }
-
-    #[test]
-    fn each_bad_field_is_named() {
-        for (fields, field, reason) in [
-            (r#""agent":"a b","step":"1""#, "agent", "bad_value"),
-            (r#""agent":"../x","step":"1""#, "agent", "bad_value"),
-            (r#""agent":".","step":"1""#, "agent", "bad_value"),
-            (r#""step":"1""#, "agent", "missing"),
-            (r#""agent":"a""#, "step", "missing"),
-            (r#""agent":"a","step":[]"#, "step", "wrong_type"),
-            (r#""agent":"a","step":"1","blind_phase":"no""#, "blind_phase", "wrong_type"),
-            (r#""agent":"a","step":"1","timeout_sec":-1"#, "timeout_sec", "out_of_range"),
-            (r#""agent":"a","step":"1","timeout_sec":"9""#, "timeout_sec", "wrong_type"),
-            (
-                r#""agent":"a","step":"1","started_at_epoch":1301"#,
-                "started_at_epoch",
-                "out_of_range",
-            ),
-            (r#""agent":"a","step":"1","idle_stall_sec":0"#, "idle_stall_sec", "out_of_range"),
-            (r#""agent":"a","step":"1","pane":"1""#, "pane", "bad_value"),
-            (r#""agent":"a","step":"1","id":"a b""#, "id", "bad_value"),
-            (r#""agent":"a","step":"1","pid_file":"""#, "pid_file", "bad_value"),
-        ] {
-            let line = format!(r#"{{"result_path":"r",{fields}}}"#);
-            assert_eq!(read(&line), Err(fault(field, reason)), "{line}");
-        }
-        for (line, reason) in [("{", "not_json"), ("[]", "not_object"), ("{}", "unknown_line")] {
-            assert_eq!(read(line), Err(Fault { field: None, reason }));
-        }
-    }
-
-    #[test]
-    fn control_lines_are_told_apart_in_their_order() {
-        assert_eq!(read(r#"{"shutdown_request":true,"ack":"x"}"#), Ok(Entry::Shutdown));
-        assert_eq!(read(r#"{"ack":"stalled","agent":"a"}"#), Ok(Entry::Ack));
-        let blind = Entry::Blind { on: true, agent: None, step: None };
-        assert_eq!(read(r#"{"blind_phase":true}"#), Ok(blind));
-        let unregister = read(r#"{"op":"unregister","agent":"a","step":5}"#);
-        assert_eq!(unregister, Ok(Entry::Unregister(("a".to_owned(), "5".to_owned()))));
-    }
-
-    #[test]
-    fn what_stands_is_what_was_said_last() {
-        let mut roster = Roster::default();
-        let mut say = |line: &str| read(line).and_then(|entry| roster.apply(entry));
-        let key = |agent: &str| (agent.to_owned(), "1".to_owned());
-        let item = r#"{"agent":"a","step":"1","result_path":"r","started_at_epoch":9}"#;
-        assert_eq!(say(item), Ok(Effect::Added(key("a"))));
-        assert_eq!(say(item), Ok(Effect::Updated(key("a"), false)));
-        assert_eq!(say(&item.replace("\"r\"", "\"s\"")), Ok(Effect::Updated(key("a"), true)));
-        assert_eq!(say(&item.replace('9', "8")), Ok(Effect::Added(key("a"))));
-        assert_eq!(say(r#"{"blind_phase":true,"agent":"b"}"#), Err(no_match()));
-        assert_eq!(say(r#"{"blind_phase":true}"#), Ok(Effect::Blind(vec![key("a")])));
-        assert_eq!(say(&item.replace("\"a\"", "\"b\"")), Ok(Effect::Added(key("b"))));
-        assert_eq!(say(r#"{"op":"unregister","agent":"c","step":1}"#), Err(no_match()));
-        assert_eq!(say(r#"{"shutdown_request":true}"#), Ok(Effect::Shutdown));
-        assert_eq!(say(item), Ok(Effect::Added(key("a"))));
-        assert!(!roster.items[&key("a")].blind);
-    }
-}
+mod tests;

@@ -99,7 +99,12 @@ impl Desk {
         let entry = roster::parse(text, place);
         let outcome = entry.and_then(|entry| {
             if let Some(fold) = &mut self.fold {
-                return fold.apply(entry).map(|_| Effect::Nothing);
+                // Of a file that is read again a line may mean what stands from before.
+                let folded = fold.apply(entry.clone()).map(|_| Effect::Nothing);
+                return folded.or_else(|fault| match fault.reason {
+                    "no_match" => self.roster.apply(entry),
+                    _ => Err(fault),
+                });
             }
             self.shutdown |= entry == Entry::Shutdown;
             self.roster.apply(entry)
