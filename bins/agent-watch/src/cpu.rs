@@ -45,3 +45,50 @@ pub fn of_tree(root: u32) -> Option<u64> {
     }
     all.contains_key(&root).then_some(sum)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Child, Stdio};
+
+    use ::tests::{command, eventually};
+
+    use super::*;
+
+    /// A shell that waits for its child, which runs `script`; both end with its stdin.
+    fn parent(script: &str) -> Child {
+        let script = format!("{{ {script}; }} & read -r end; kill $!");
+        command("sh").args(["-c", &script]).stdin(Stdio::piped()).spawn().unwrap()
+    }
+
+    fn end(mut parent: Child) {
+        drop(parent.stdin.take());
+        parent.wait().unwrap();
+    }
+
+    #[test]
+    fn a_busy_child_shows_in_the_tree_and_not_in_its_parent() {
+        let busy = parent("while :; do :; done");
+        let (own, tree) = (|| of(busy.id()).unwrap().0, || of_tree(busy.id()).unwrap());
+        eventually("the tree uses time", || tree() > own() + 20);
+        assert!(own() < 20, "{}", own());
+        end(busy);
+    }
+
+    #[test]
+    fn a_state_is_a_letter_and_a_stopped_one_says_so() {
+        let idle = parent("exec sleep 1000");
+        eventually("it sleeps", || of(idle.id()).is_some_and(|(_, state)| state == 'S'));
+        let pid = nix::unistd::Pid::from_raw(i32::try_from(idle.id()).unwrap());
+        nix::sys::signal::kill(pid, nix::sys::signal::SIGSTOP).unwrap();
+        eventually("it stands", || of(idle.id()).is_some_and(|(_, state)| state == 'T'));
+        nix::sys::signal::kill(pid, nix::sys::signal::SIGCONT).unwrap();
+        end(idle);
+    }
+
+    #[test]
+    fn who_is_gone_has_no_time() {
+        let mut gone = command("true").spawn().unwrap();
+        gone.wait().unwrap();
+        assert_eq!((of(gone.id()), of_tree(gone.id())), (None, None));
+    }
+}

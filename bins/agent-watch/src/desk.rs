@@ -267,3 +267,6 @@ fn started(spec: &Spec, origin: Option<&Origin<'_>>, now: &Now) -> (i128, &'stat
         .or(origin.registry_ns.map(|ns| (ns, "registry")))
         .unwrap_or((now.wall.as_nanosecond(), "now"))
 }
+
+#[cfg(test)]
+mod tests;

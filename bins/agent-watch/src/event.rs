@@ -271,3 +271,6 @@ impl line::Event for Told {
         self.name() != "item_registered"
     }
 }
+
+#[cfg(test)]
+mod tests;

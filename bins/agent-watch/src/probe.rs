@@ -219,3 +219,6 @@ fn folder(path: &str) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::RDONLY | OFlags::CLOEXEC;
     openat(rustix::fs::CWD, path, flags, Mode::empty())
 }
+
+#[cfg(test)]
+mod tests;
