@@ -38,6 +38,8 @@ pub enum Sight {
 enum Cut {
     /// Nobody answers on the socket.
     NoServer,
+    /// Somebody did, and then no longer.
+    HungUp(String),
     /// It came to this.
     Short(Sight),
     /// The run is over.
@@ -87,7 +89,8 @@ impl Probe {
                     return Err(not_found(&format!("unable to find a tmux server at {socket}")));
                 }
                 Err(Cut::NoServer) if last => {}
-                Err(Cut::NoServer) => {
+                Err(Cut::HungUp(cause)) if last => return Ok(Sight::Unclear(cause)),
+                Err(Cut::NoServer | Cut::HungUp(_)) => {
                     if waiter.rest(SURE).map_err(Error::on("wait"))? {
                         return Ok(Sight::Stopped);
                     }
@@ -204,6 +207,7 @@ fn said<T>(answer: Answer<T>) -> Result<T, Cut> {
     Err(match answer {
         Answer::Said(it) => return Ok(it),
         Answer::NoServer => Cut::NoServer,
+        Answer::HungUp(cause) => Cut::HungUp(cause),
         Answer::Stopped => Cut::Short(Sight::Stopped),
         Answer::Failed(cause) => Cut::Short(Sight::Unclear(cause)),
         Answer::NoTarget => Cut::Short(Sight::Unclear("no target".to_owned())),

@@ -59,6 +59,8 @@ pub enum Answer<T> {
     NoTarget,
     /// Nor is the server.
     NoServer,
+    /// The server ended while it was asked, or so it seems.
+    HungUp(String),
     /// Nobody knows, and why.
     Failed(String),
     /// We are asked to stop, or our time is over.
@@ -72,6 +74,7 @@ impl<T> Answer<T> {
                 .map_or_else(|| Answer::Failed("an answer without form".into()), Answer::Said),
             Self::NoTarget => Answer::NoTarget,
             Self::NoServer => Answer::NoServer,
+            Self::HungUp(cause) => Answer::HungUp(cause),
             Self::Failed(cause) => Answer::Failed(cause),
             Self::Stopped => Answer::Stopped,
         }
@@ -144,12 +147,15 @@ fn refusal<T>(stderr: &str) -> Answer<T> {
     const NO_TARGET: [&str; 4] =
         ["can't find pane", "can't find window", "can't find session", "no current target"];
     const NO_SERVER: [&str; 2] = ["no server running", "No such file or directory"];
+    const HUNG_UP: [&str; 2] = ["lost server", "server exited"];
     let text = stderr.trim();
     let has = |words: &[&str]| words.iter().any(|word| text.contains(word));
     if has(&NO_TARGET) {
         Answer::NoTarget
     } else if has(&NO_SERVER) {
         Answer::NoServer
+    } else if has(&HUNG_UP) {
+        Answer::HungUp(text.to_owned())
     } else {
         Answer::Failed(text.to_owned())
     }
@@ -217,8 +223,11 @@ mod tests {
         ] {
             assert_eq!(refusal::<()>(gone), Answer::NoServer);
         }
-        for odd in ["error connecting to /tmp/x (Permission denied)", "", "lost server"] {
+        for odd in ["error connecting to /tmp/x (Permission denied)", ""] {
             assert_eq!(refusal::<()>(odd), Answer::Failed(odd.to_owned()));
+        }
+        for odd in ["lost server", "server exited unexpectedly"] {
+            assert_eq!(refusal::<()>(odd), Answer::HungUp(odd.to_owned()));
         }
     }
 }

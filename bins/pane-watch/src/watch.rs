@@ -99,8 +99,14 @@ impl Watch {
             return Ok(ControlFlow::Break(ended));
         }
         session.remember(&now, self.cursor.as_mut(), &self.memory)?;
-        if let Some(reason) = pass.end.or(over.then_some("shutdown_request")) {
-            return session.finish(reason, Ended::Done).map(ControlFlow::Break);
+        if let Some(reason) = pass.end {
+            // Nobody asked for this end, so it is said whether or not others are.
+            let stopped = [Health::stopped(reason, &now)];
+            session.tell::<Event>(&now, &stopped, &[])?;
+            return Ok(ControlFlow::Break(Ended::Done));
+        }
+        if over {
+            return session.finish("shutdown_request", Ended::Done).map(ControlFlow::Break);
         }
         self.describe(session);
         let due = pass.due.into_iter().chain(self.ends.due(now.monotonic)).min();
