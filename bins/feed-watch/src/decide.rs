@@ -24,11 +24,11 @@ pub struct Version {
     pub changed_ns: i64,
 }
 
-/// What was seen of a feed: a version, nothing, or `None` when it could not be looked at.
-pub type Seen = Option<Option<Version>>;
+/// What was seen of a feed: a version, or nothing.
+pub type Seen = Option<Version>;
 
 /// What is remembered of every feed: what was told, or was there at the start.
-pub type Memory = BTreeMap<String, Option<Version>>;
+pub type Memory = BTreeMap<String, Seen>;
 
 /// A change that waits for the end of its burst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,13 +41,25 @@ struct Burst {
 /// All feeds.
 #[derive(Debug, Default)]
 pub struct Feeds {
-    /// What outlives the process.
-    pub memory: Memory,
+    memory: Memory,
     bursts: BTreeMap<String, Burst>,
 }
 
 impl Feeds {
-    /// Takes in what a look saw of the feed at `path`; with `once` nothing is waited for.
+    /// Goes on from what is remembered.
+    #[must_use]
+    pub fn new(memory: Memory) -> Self {
+        Self { memory, bursts: BTreeMap::new() }
+    }
+
+    /// What outlives the process: what was told, and no burst.
+    #[must_use]
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    /// Takes in what a look saw of the feed at `path`. The first look is the beginning; later a
+    /// difference is told once it has been quiet for `quiet`.
     pub fn see(
         &mut self,
         path: &str,
@@ -55,7 +67,6 @@ impl Feeds {
         quiet: Duration,
         now: &Now,
     ) -> Option<FeedUpdate> {
-        let seen = seen?;
         let Some(known) = self.memory.get_mut(path) else {
             self.memory.insert(path.to_owned(), seen);
             return None;
@@ -130,7 +141,7 @@ mod tests {
             for (_, next) in plan.iter().filter(|(when, _)| *when == tenth) {
                 seen = next.map(version);
             }
-            if feeds.see("/f", Some(seen), QUIET, &at(tenth)).is_some() {
+            if feeds.see("/f", seen, QUIET, &at(tenth)).is_some() {
                 told.push(tenth);
             }
         }
@@ -153,11 +164,37 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_looked_at_changes_nothing() {
+    fn any_difference_counts_backwards_and_within_a_second_too() {
+        let base = version(7);
+        for other in [
+            Version { file: (2, 1), ..base },
+            Version { file: (1, 2), ..base },
+            Version { size: 6, ..base },
+            Version { modified_ns: 4, ..base },
+            Version { changed_ns: 6, ..base },
+        ] {
+            let mut feeds = Feeds::default();
+            for (seen, told) in [(base, false), (base, false), (other, true), (other, false)] {
+                let update = feeds.see("/f", Some(seen), Duration::ZERO, &at(0));
+                assert_eq!(update.is_some(), told, "{seen:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_burst_is_waited_for() {
         let mut feeds = Feeds::default();
-        assert_eq!(feeds.see("/f", Some(Some(version(1))), QUIET, &at(0)), None);
-        assert_eq!(feeds.see("/f", None, QUIET, &at(1)), None);
-        assert_eq!(feeds.see("/f", Some(Some(version(1))), QUIET, &at(90)), None);
+        feeds.see("/f", Some(version(1)), QUIET, &at(0));
+        assert_eq!(feeds.due(QUIET), None);
+        feeds.see("/f", Some(version(2)), QUIET, &at(10));
+        assert_eq!(feeds.due(QUIET), Some(at(20).monotonic));
+        // Looks without a change don't put it off.
+        feeds.see("/f", Some(version(2)), QUIET, &at(15));
+        assert_eq!(feeds.due(QUIET), Some(at(20).monotonic));
+        // A burst is not remembered, so that a restart tells it.
+        assert_eq!(feeds.memory()["/f"], Some(version(1)));
+        let update = feeds.see("/f", Some(version(2)), QUIET, &at(20)).unwrap();
+        assert_eq!((&*update.mtime, feeds.due(QUIET)), ("1970-01-01T00:00:00Z", None));
     }
 
     proptest! {
