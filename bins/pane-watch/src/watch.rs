@@ -102,8 +102,8 @@ impl Watch {
         if let Some(reason) = pass.end {
             // Nobody asked for this end, so it is said whether or not others are.
             let stopped = [Health::stopped(reason, &now)];
-            session.tell::<Event>(&now, &stopped, &[])?;
-            return Ok(ControlFlow::Break(Ended::Done));
+            let told = session.tell::<Event>(&now, &stopped, &[])?;
+            return Ok(ControlFlow::Break(told.break_value().unwrap_or(Ended::Done)));
         }
         if over {
             return session.finish("shutdown_request", Ended::Done).map(ControlFlow::Break);
