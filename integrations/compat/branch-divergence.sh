@@ -1,0 +1,3 @@
+#!/bin/sh
+# The older script's name: --base, --interval, --threshold.
+exec branch-divergence "$@"

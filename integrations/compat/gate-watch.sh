@@ -1,0 +1,3 @@
+#!/bin/sh
+# The older script's name: --state-dir, --poll-interval.
+exec gate-watch "$@"
