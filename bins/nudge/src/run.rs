@@ -7,143 +7,123 @@ use std::{
         ErrorKind::{Interrupted, WouldBlock},
         Read as _,
     },
-    os::{fd::AsFd as _, unix::fs::MetadataExt as _},
-    path::{Path, PathBuf},
+    os::fd::AsFd as _,
     time::Duration,
 };
 
 use shared::{
-    clock,
-    cursor::{Cursor, Found},
-    exit::{self, Ended, Error},
-    follow::{Follower, Told},
+    clock::{self, Now},
+    exit::{self, Ended, Error, Reason},
     health::Health,
-    line::Speaker,
+    line::{Event, Speaker},
     service::Service,
     stdout::Stdout,
-    store,
-    wait::{Waiter, Wake},
+    wait::{self, Waiter, Wake},
     watch::Watch,
 };
 
 use crate::{
+    acks::{Acks, SWEEP},
     args::Args,
-    decide::{Fate, Nudges, Open, Rules},
+    decide::{Fate, Nudges, Rules},
+    store::Store,
 };
 
 /// The longest line that is understood; all others pass as well.
 const LIMIT: usize = 64 << 10;
-/// How often the acknowledgements are looked at without a sign of change.
-const SWEEP: Duration = Duration::from_secs(5);
-
-/// What is kept over a restart.
-#[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
-struct Saved {
-    open: Vec<Open>,
-    file: (u64, u64),
-    offset: u64,
-}
+/// How many pieces of the input are read before what is due is said: all that came before counts,
+/// but a flood puts off nothing for ever.
+const PIECES: usize = 64;
 
 /// One run.
 struct Run<'a> {
     waiter: &'a mut Waiter,
+    service: Service,
     speaker: Speaker,
     nudges: Nudges,
     out: Stdout,
+    /// Lines of our own that are yet to be said.
+    own: Vec<Vec<u8>>,
+    /// The line that has no newline yet.
     pending: Vec<u8>,
+    /// Its beginning has passed already, for it is too long to be understood.
     long: bool,
-    acks: Option<(PathBuf, Follower, Watch)>,
-    history: Option<((u64, u64), u64)>,
-    began: bool,
-    cursor: Option<Cursor>,
+    acks: Option<Acks>,
+    store: Option<Store>,
+    /// How many dropped nudges were warned of.
     warned: u64,
-    saved: Option<(u64, u64)>,
 }
 
 /// Passes stdin on until it ends.
 ///
 /// # Errors
 ///
-/// A store that is refused, an input that can't be read, an output that can't be written.
+/// A store or acknowledgements that are refused, an input that can't be read, an output that
+/// can't be written.
 pub fn run(args: &Args) -> Result<Ended, Error> {
     let mut waiter = Waiter::new(args.parent_pid).map_err(Error::on("take over the signals"))?;
     let rules = Rules { on: args.on.clone(), after: args.after, max: args.max };
-    let mut nudges = Nudges::new(rules);
-    let (cursor, saved) = recall(args)?;
-    nudges.recall(saved.open, clock::monotonic());
-    let acks = args.acks.as_deref().map(std::path::absolute).transpose();
-    let acks = acks.map_err(Error::on("resolve the acknowledgements"))?;
-    let acks = acks.map(|path| {
-        let watch = waiter.bell().map(|bell| Watch::new(bell, false));
-        watch.map(|watch| (path.clone(), Follower::new(Some(&path)), watch))
-    });
     let source = args.source.clone().unwrap_or_else(|| "nudge".to_owned());
-    let run = Run {
-        acks: acks.transpose().map_err(Error::on("make a bell"))?,
-        speaker: Speaker { program: "nudge", source, subject: String::new() },
+    let mut run = Run {
         waiter: &mut waiter,
-        nudges,
+        service: Service::from_env(),
+        speaker: Speaker { program: "nudge", source, subject: String::new() },
+        nudges: Nudges::new(rules),
         out: Stdout::default(),
+        own: Vec::new(),
         pending: Vec::new(),
         long: false,
-        history: cursor.is_some().then_some((saved.file, saved.offset)).filter(|at| at.1 > 0),
-        began: false,
-        cursor,
+        acks: None,
+        store: None,
         warned: 0,
-        saved: None,
     };
-    run.flow(args)
-}
-
-fn recall(args: &Args) -> Result<(Option<Cursor>, Saved), Error> {
-    let asked =
-        args.store.is_some() || std::env::var_os("DOORBELL_STORE").is_some_and(|v| !v.is_empty());
-    if !asked {
-        return Ok((None, Saved::default()));
-    }
-    let folder = store::root(args.store.as_deref())?.join("nudge");
-    store::make_private(&folder)?;
-    let target = args.acks.as_deref().map_or_else(String::new, |path| path.display().to_string());
-    let (cursor, found) = Cursor::open(&folder.join("open.json"), "nudge", &target, 1)?;
-    Ok((
-        Some(cursor),
-        match found {
-            Found::Known(saved) => saved,
-            Found::Nothing | Found::Broken => Saved::default(),
-        },
-    ))
+    let outcome = run.open(args).and_then(|()| run.flow(args));
+    outcome.inspect_err(|err| run.say_failed(err))
 }
 
 impl Run<'_> {
-    fn flow(mut self, args: &Args) -> Result<Ended, Error> {
-        let service = Service::from_env();
+    /// Opens what the flags name.
+    fn open(&mut self, args: &Args) -> Result<(), Error> {
+        let path = args.acks.as_deref().map(std::path::absolute).transpose();
+        let path = path.map_err(Error::on("resolve the acknowledgements"))?;
+        let mut position = None;
+        if let Some((store, kept)) = Store::open(args, path.as_deref())? {
+            self.nudges.recall(kept.open, clock::monotonic());
+            self.store = Some(store);
+            position = kept.position;
+        }
+        if let Some(path) = path {
+            let bell = self.waiter.bell().map_err(Error::on("make a bell"))?;
+            self.acks = Some(Acks::new(&path, Watch::new(bell, false), position));
+        }
+        self.read_acks(&clock::now())
+    }
+
+    fn flow(&mut self, args: &Args) -> Result<Ended, Error> {
         let ends_at = args.max_runtime.map(|after| clock::monotonic() + after);
-        let (mut open, mut ready) = (true, false);
+        let mut open = true;
         let stdin = io::stdin().as_fd().try_clone_to_owned();
         let mut input = File::from(stdin.map_err(Error::on("read stdin"))?);
+        self.service.ready();
         loop {
-            self.read_acks()?;
-            if !std::mem::replace(&mut ready, true) {
-                service.ready();
-            }
             let sweep = self.acks.as_ref().map(|_| clock::monotonic() + SWEEP);
-            let beat = service.watchdog_interval().map(|every| clock::monotonic() + every);
+            let beat = self.service.watchdog_interval().map(|every| clock::monotonic() + every);
             let due = [self.nudges.next(), ends_at, sweep, beat].into_iter().flatten().min();
             let wake = self.waiter.wait(due, open.then(|| input.as_fd()));
-            service.watchdog();
-            let now = clock::now();
+            self.service.watchdog();
             match wake.map_err(Error::on("wait"))? {
                 Wake::Stop(_) => return self.end(None),
-                Wake::Ready => open = self.read(&mut input)?,
+                Wake::Ready => open = self.read_on(&mut input)?,
                 Wake::Due | Wake::Rung => {}
             }
+            let now = clock::now();
             if ends_at.is_some_and(|at| at <= now.monotonic) {
                 return self.end(Some("max_runtime"));
             }
             // An answer that came meanwhile counts.
-            self.read_acks()?;
-            self.say_due()?;
-            self.save();
+            self.read_acks(&now)?;
+            self.say_due(&now)?;
+            self.save(&now)?;
             if !open && (!args.drain || self.nudges.next().is_none()) {
                 return self.end(None);
             }
@@ -154,6 +134,19 @@ impl Run<'_> {
     }
 
     /// Passes on what is there; false at the end of the input.
+    fn read_on(&mut self, input: &mut File) -> Result<bool, Error> {
+        for _ in 0..PIECES {
+            if !self.read(input)? {
+                return Ok(false);
+            }
+            let more = wait::until_readable(input.as_fd(), Duration::ZERO);
+            if self.out.stop().is_some() || !more.map_err(Error::on("wait"))? {
+                break;
+            }
+        }
+        Ok(true)
+    }
+
     fn read(&mut self, input: &mut File) -> Result<bool, Error> {
         let mut piece = [0; 16 << 10];
         let n = match input.read(&mut piece) {
@@ -191,79 +184,89 @@ impl Run<'_> {
     fn put(&mut self) -> Result<(), Error> {
         let done = self.out.add(&self.pending, self.waiter);
         self.pending.clear();
-        done.map_err(Error::on("write to stdout"))
+        done.map_err(unwritable)
     }
 
     fn flush(&mut self) -> Result<(), Error> {
-        self.out.flush(self.waiter).map_err(Error::on("write to stdout"))
+        self.out.flush(self.waiter).map_err(unwritable)
     }
 
-    /// Says what is due, but never inside a line of others.
-    fn say_due(&mut self) -> Result<(), Error> {
-        if self.long {
+    /// Says something of our own, but never inside a line of others.
+    fn say(&mut self, event: &impl Event, now: &Now) -> Result<(), Error> {
+        self.own.push(self.speaker.line(event, now.timestamp()).map_err(unwritable)?);
+        self.say_own()
+    }
+
+    fn say_own(&mut self) -> Result<(), Error> {
+        if self.long || self.own.is_empty() {
             return Ok(());
         }
-        let now = clock::now();
-        for repeat in self.nudges.due(now.monotonic) {
-            let line = self.speaker.line(&repeat, now.timestamp());
-            let line = line.map_err(Error::on("make a line"))?;
-            self.out.add(&line, self.waiter).map_err(Error::on("write to stdout"))?;
-        }
-        if self.nudges.dropped > std::mem::replace(&mut self.warned, self.nudges.dropped) {
-            exit::warn("nudge", "more than 1024 events wait for an answer: the oldest are dropped");
+        for line in std::mem::take(&mut self.own) {
+            self.out.add(&line, self.waiter).map_err(unwritable)?;
         }
         self.flush()
     }
 
-    /// Takes in what was appended to the acknowledgements since the start, or since what is
-    /// remembered.
-    fn read_acks(&mut self) -> Result<(), Error> {
-        let Some((path, follower, watch)) = &mut self.acks else { return Ok(()) };
-        let folder: Vec<PathBuf> = path.parent().map(Path::to_owned).into_iter().collect();
-        watch.arm(&folder, clock::monotonic());
-        let _ = watch.take();
-        let first = !std::mem::replace(&mut self.began, true);
-        let history = self.history.take();
-        let same = history.is_some_and(|(file, _)| {
-            std::fs::metadata(&*path).is_ok_and(|meta| (meta.dev(), meta.ino()) == file)
-        });
-        let known = history.filter(|_| same).map(|(_, offset)| offset);
+    /// The same at the end, when the rest of a line begun won't come any more.
+    fn say_last(&mut self, event: &impl Event, now: &Now) -> Result<(), Error> {
+        if std::mem::take(&mut self.long) {
+            self.out.add(b"\n", self.waiter).map_err(unwritable)?;
+        }
+        self.say(event, now)
+    }
+
+    /// Says what is due.
+    fn say_due(&mut self, now: &Now) -> Result<(), Error> {
+        if self.nudges.dropped > std::mem::replace(&mut self.warned, self.nudges.dropped) {
+            exit::warn("nudge", "more than 1024 events wait for an answer: the oldest are dropped");
+        }
+        for repeat in self.nudges.due(now.monotonic) {
+            self.say(&repeat, now)?;
+        }
+        self.say_own()
+    }
+
+    fn read_acks(&mut self, now: &Now) -> Result<(), Error> {
+        let Some(acks) = &mut self.acks else { return Ok(()) };
         let nudges = &mut self.nudges;
-        let read = follower.read(&mut |told| {
-            if let Told::Line { offset, text: Some(text), .. } = told
-                && (!first || known.is_some_and(|known| offset >= known))
-            {
-                nudges.ack_line(text);
-            }
-        });
-        read.map(drop).map_err(|err| Error::io("read", path, &err))
+        let health = acks.read(now, &mut |line| nudges.ack_line(line))?;
+        self.say_health(health, now)
     }
 
-    fn save(&mut self) {
-        let Some(cursor) = &mut self.cursor else { return };
-        let position = self.acks.as_ref().map(|(_, follower, _)| follower.position());
-        let (file, offset) = position.unwrap_or_default();
-        let open = self.nudges.saved(clock::monotonic());
-        // What is left of a wait moves on without being worth a write.
-        let facts = (self.nudges.changes, offset);
-        if self.saved.replace(facts) == Some(facts) {
-            return;
-        }
-        if let Err(err) = cursor.save(&Saved { open, file, offset }) {
-            exit::warn("nudge", &format!("unable to write {}: {err}", cursor.path().display()));
-        }
+    fn save(&mut self, now: &Now) -> Result<(), Error> {
+        let position = self.acks.as_ref().map(Acks::position).unwrap_or_default();
+        let Some(store) = &mut self.store else { return Ok(()) };
+        let health = store.save(&self.nudges, position, now);
+        self.say_health(health, now)
     }
 
-    fn end(mut self, reason: Option<&str>) -> Result<Ended, Error> {
+    fn say_health(&mut self, health: Option<Health>, now: &Now) -> Result<(), Error> {
+        health.map_or(Ok(()), |health| self.say(&health, now))
+    }
+
+    fn end(&mut self, reason: Option<&str>) -> Result<Ended, Error> {
+        let now = clock::now();
         if let Some(reason) = reason {
-            let now = clock::now();
-            let line = self.speaker.line(&Health::stopped(reason, &now), now.timestamp());
-            let line = line.map_err(Error::on("make a line"))?;
-            self.out.add(&line, self.waiter).map_err(Error::on("write to stdout"))?;
+            self.say_last(&Health::stopped(reason, &now), &now)?;
         }
         self.flush()?;
-        self.saved = None;
-        self.save();
+        let position = self.acks.as_ref().map(Acks::position).unwrap_or_default();
+        if let Some(store) = &mut self.store {
+            store.save_last(&self.nudges, position, &now);
+        }
         Ok(Ended::Done)
     }
+
+    /// The last line before an exit that is not 0, for whoever reads the stream.
+    fn say_failed(&mut self, err: &Error) {
+        let now = clock::now();
+        let code = err.reason() as u8;
+        if err.reason() != Reason::Usage {
+            let _ = self.say_last(&Health::failed(err.word(), &err.to_string(), code, &now), &now);
+        }
+    }
+}
+
+fn unwritable(err: io::Error) -> Error {
+    Error::new(Reason::Runtime, "stdout_unwritable", format!("unable to write to stdout: {err}"))
 }
