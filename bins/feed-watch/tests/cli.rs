@@ -1,5 +1,4 @@
 //! The program as its users run it.
-#![expect(clippy::unwrap_used, reason = "a test fails by panic")]
 
 use std::{
     fs,

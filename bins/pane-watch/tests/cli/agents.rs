@@ -37,17 +37,14 @@ impl World {
 fn g8_a_pane_is_tracked_by_its_id_its_process_a_parent_or_its_terminal() {
     let world = World::new();
     // By a parent: a shell with more than one command stays.
-    let (by_parent, _) = world.agent("parent.pid", "true");
+    let (shell, _) = world.agent("parent.pid", "true");
     // By its own process: exec replaces the shell.
     let own = world.scene.join("own.pid");
-    let by_pid = world.split(&format!("echo $$ >{}; exec sleep 1000", own.display()));
+    let exec = world.split(&format!("echo $$ >{}; exec sleep 1000", own.display()));
     // By the terminal: the program is nobody's child any more.
     let tty = world.scene.join("tty.pid");
-    let by_tty = world.split(&format!(
-        "setsid -f sh -c 'true'; (sleep 1000 & echo $! >{}) ; exec sleep 1000",
-        tty.display()
-    ));
-    let by_id = world.idle();
+    let stray = world.split(&format!("(sleep 1000 & echo $! >{}); exec sleep 1000", tty.display()));
+    let named = world.idle();
     let nobodys = world.idle();
     for file in [&own, &tty] {
         eventually("the pid is noted", || {
@@ -57,13 +54,11 @@ fn g8_a_pane_is_tracked_by_its_id_its_process_a_parent_or_its_terminal() {
     for name in ["parent", "own", "tty"] {
         world.register(name, &world.pid_field(&format!("{name}.pid")));
     }
-    world.register("id", &format!(r#","pane":"{by_id}""#));
+    world.register("id", &format!(r#","pane":"{named}""#));
     let mut watch = world.tracking(&[]);
     // The sweep that told of the other left those alone.
     assert_eq!(watch.event("untracked_pane")["pane"], *nobodys);
-    for (pane, agent) in
-        [(&by_parent, "parent"), (&by_pid, "own"), (&by_tty, "tty"), (&by_id, "id")]
-    {
+    for (pane, agent) in [(&shell, "parent"), (&exec, "own"), (&stray, "tty"), (&named, "id")] {
         world.tmux.run(&["kill-pane", "-t", pane]);
         let gone = watch.event("pane_gone");
         assert_eq!((&gone["pane"], &gone["tracked"]), (&(**pane).into(), &true.into()));
