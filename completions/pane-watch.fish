@@ -1,6 +1,6 @@
 complete -c pane-watch -s L -d 'The server, by the name of its socket' -r
 complete -c pane-watch -s S -d 'The server, by the path of its socket' -r -F
-complete -c pane-watch -l lead -d 'The pane whose window is swept [default: $`TMUX_PANE`]' -r
+complete -c pane-watch -l lead -d 'The pane whose window is swept [default: `$TMUX_PANE`]' -r
 complete -c pane-watch -l scope -d 'How far to look' -r -f -a "window\t''
 session\t''
 server\t''"

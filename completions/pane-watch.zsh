@@ -17,7 +17,7 @@ _pane-watch() {
     _arguments "${_arguments_options[@]}" : \
 '(-S)-L+[The server, by the name of its socket]:NAME:_default' \
 '-S+[The server, by the path of its socket]:PATH:_files' \
-'--lead=[The pane whose window is swept \[default\: \$\`TMUX_PANE\`\]]:%N:_default' \
+'--lead=[The pane whose window is swept \[default\: \`\$TMUX_PANE\`\]]:%N:_default' \
 '--scope=[How far to look]:SCOPE:(window session server)' \
 '*--known=[A pane that belongs there; may be given several times]:%N:_default' \
 '*--known-file=[A file whose first line is such a pane; may be given several times]:PATH:_files' \

@@ -40,7 +40,7 @@ pub struct Args {
     /// The server, by the path of its socket
     #[arg(short = 'S', value_name = "PATH", value_parser = cli::path())]
     pub socket_path: Option<PathBuf>,
-    /// The pane whose window is swept [default: $`TMUX_PANE`]
+    /// The pane whose window is swept [default: `$TMUX_PANE`]
     #[arg(long, value_name = "%N", value_parser = pane)]
     pub lead: Option<String>,
     /// How far to look
