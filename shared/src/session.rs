@@ -39,15 +39,22 @@ impl Program {
         running: impl FnOnce(&A) -> &Running,
         run: impl FnOnce(&A, &mut Session) -> Result<Ended, Error>,
     ) -> ExitCode {
-        let args = match cli::parse::<A>(self.name) {
-            Ok(args) => args,
-            Err(code) => return code,
-        };
-        let outcome = Session::new(*self, running(&args))
+        match cli::parse::<A>(self.name) {
+            Ok(args) => self.attend(running(&args), |session| run(&args, session)),
+            Err(code) => code,
+        }
+    }
+
+    /// Runs `run` in a session, and reports how it ended: for a program whose command line says
+    /// more than how to watch.
+    pub fn attend(
+        &self,
+        running: &Running,
+        run: impl FnOnce(&mut Session) -> Result<Ended, Error>,
+    ) -> ExitCode {
+        let outcome = Session::new(*self, running)
             .map_err(Error::on("take over the signals"))
-            .and_then(|mut session| {
-                run(&args, &mut session).inspect_err(|err| session.say_failed(err))
-            });
+            .and_then(|mut session| run(&mut session).inspect_err(|err| session.say_failed(err)));
         exit::report(self.name, outcome)
     }
 }
@@ -157,6 +164,16 @@ impl Session {
         self.watch.is_polling()
     }
 
+    /// Says that it is ready, before the first pass ends: for a program that is ready once it
+    /// knows what it remembers.
+    ///
+    /// # Errors
+    ///
+    /// Those of stdout.
+    pub fn ready(&mut self) -> Result<(), Error> {
+        self.complete(&clock::now())
+    }
+
     /// Begins a pass: watches `folders` (absolute; for a missing one its nearest parent), takes
     /// what went by, reads the clocks. To be followed by a look, so that nothing falls between.
     ///
@@ -229,6 +246,22 @@ impl Session {
             self.had_news = true;
         }
         self.flush()
+    }
+
+    /// The same, of lines that no `--wait` waits for.
+    ///
+    /// # Errors
+    ///
+    /// Those of stdout.
+    pub fn tell_asides<'a>(
+        &mut self,
+        now: &Now,
+        lines: impl IntoIterator<Item = &'a [u8]>,
+    ) -> Result<ControlFlow<Ended>, Error> {
+        let had_news = self.had_news;
+        let told = self.tell_lines(now, lines);
+        self.had_news = had_news;
+        told
     }
 
     /// Tells all that one look found, in as many lines as it takes.
