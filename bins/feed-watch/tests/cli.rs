@@ -107,7 +107,7 @@ fn a_feed_that_cannot_be_looked_at_is_told_and_changes_nothing() {
     scene.write("closed/feed", "a");
     // Root may look at everything, so the program runs as somebody else.
     let exe = scene.join("feed-watch");
-    fs::copy(EXE, &exe).unwrap();
+    assert!(command("cp").arg(EXE).arg(&exe).status().unwrap().success());
     let mut watch = command(&exe);
     watch.arg(closed.join("feed")).args(["--debounce=0.1", "--poll-interval=0.2"]);
     let mut watch = Running::start(watch.uid(65_534).gid(65_534).arg("--announce"));

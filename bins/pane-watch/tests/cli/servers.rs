@@ -3,7 +3,7 @@
 use std::os::unix::process::CommandExt as _;
 
 use nix::sys::signal::{Signal, kill};
-use tests::{Running, Scene, eventually, tmux::Tmux};
+use tests::{Running, Scene, command, eventually, tmux::Tmux};
 
 use crate::world::{World, bare, next, told};
 
@@ -154,8 +154,8 @@ fn g8_a_refusal_is_no_answer() {
     let mut watch = world.command(&["--once", "--call-timeout=20"]);
     // As somebody who may not talk to the server.
     let exe = world.scene.join("pane-watch");
-    std::fs::copy(crate::world::EXE, &exe).unwrap();
-    let mut other = tests::command(&exe);
+    assert!(command("cp").arg(crate::world::EXE).arg(&exe).status().unwrap().success());
+    let mut other = command(&exe);
     other.args(watch.get_args()).uid(65_534).gid(65_534);
     let out = other.output().unwrap();
     let lines = tests::lines(&out.stdout);
