@@ -135,7 +135,9 @@ impl Nudges {
             if agent.is_none() || open.agent != agent || open.step != step {
                 return true;
             }
-            let another = instance.is_some() && open.instance != instance;
+            // Not every source tells of instances.
+            let both = open.instance.as_ref().zip(instance.as_ref());
+            let another = both.is_some_and(|(one, other)| one != other);
             let over = match &*name {
                 "result_ready" | "item_removed" => true,
                 "process_died" => open.event == "stalled",
@@ -224,8 +226,11 @@ impl Nudges {
 
     /// Goes on with what waited when it was saved.
     pub fn recall(&mut self, saved: Vec<Open>, t: Duration) {
-        let back =
-            |open: Open| Open { came: t.saturating_sub(open.came), due: t + open.due, ..open };
+        let back = |open: Open| Open {
+            came: t.saturating_sub(open.came),
+            due: t.saturating_add(open.due),
+            ..open
+        };
         self.open = saved.into_iter().map(back).collect();
     }
 }

@@ -67,6 +67,8 @@ fn g7_what_makes_it_needless_ends_it() {
     let told = said(&[(0, STALLED), (10, &died)]);
     assert_eq!(told, [(130, 1, false), (250, 2, false), (370, 3, true)]);
     assert_eq!(said(&[(0, &died), (10, &of("process_replaced", ""))]), []);
+    let other = of("item_degraded", "").replace(r#","instance":"i""#, "");
+    assert_eq!(said(&[(0, STALLED), (10, &other)]), ALL, "an event without instance");
     let stop = r#"{"event":"monitor_stopped","reason":"shutdown_request"}"#;
     assert_eq!(said(&[(0, STALLED), (10, stop)]), []);
 }
