@@ -5,6 +5,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::process::BOOT;
+
 /// One reading of the three clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Now {
@@ -37,12 +39,6 @@ pub fn now() -> Now {
 pub fn monotonic() -> Duration {
     read(ClockId::Monotonic)
 }
-
-#[cfg(target_os = "linux")]
-const BOOT: ClockId = ClockId::Boottime;
-/// Elsewhere suspends show only as a step of the wall clock.
-#[cfg(not(target_os = "linux"))]
-const BOOT: ClockId = ClockId::Monotonic;
 
 fn read(clock: ClockId) -> Duration {
     let time = clock_gettime(clock);

@@ -1,8 +1,39 @@
-//! Who a process is: a pid alone is a number that the next stranger may get.
+//! Who a process is, since a pid alone is a number that the next stranger may get; and whatever
+//! else differs from system to system.
+//!
+//! All of that is in `linux` and, for systems that have less, in `plain`, which does the same with
+//! weaker means: nothing outside this module asks which system it is on. `--cfg doorbell_plain`
+//! builds the plain one on Linux, where its tests run.
 
-use std::{fs, io, os::unix::fs::MetadataExt as _};
+mod hold;
+#[cfg(all(target_os = "linux", not(doorbell_plain)))]
+mod linux;
+#[cfg(not(all(target_os = "linux", not(doorbell_plain))))]
+mod plain;
+
+use std::{ffi::OsStr, fs::File, io};
 
 use serde::{Deserialize, Serialize};
+
+#[cfg(all(target_os = "linux", not(doorbell_plain)))]
+use linux as system;
+#[cfg(not(all(target_os = "linux", not(doorbell_plain))))]
+use plain as system;
+
+pub use hold::Hold;
+pub(crate) use system::{BOOT, dies_with_us};
+pub use system::{
+    STEP, adopt_orphans, bequeath_nothing, end_of,
+    family::{Strays, left_by},
+    files::{is_remote, lend, nameless},
+    has_status, look,
+    notice::{NoticeSocket, address},
+    started_ms, time_namespace,
+};
+
+/// The variable in which a process carries the run that it is part of. Its value is as good as
+/// unique, so it is proof of that.
+pub const RUN: &str = "DOORBELL_RUN";
 
 /// What tells a process from every other, on this machine and across reboots. Two are the same
 /// process only if all four agree.
@@ -10,12 +41,13 @@ use serde::{Deserialize, Serialize};
 pub struct Identity {
     /// Its number in our pid namespace.
     pub pid: u32,
-    /// When it started, in clock ticks since boot: field 22 of `/proc/PID/stat`, raw, since a
-    /// derived wall time would move with every step of the clock.
+    /// When it started. On Linux in clock ticks since boot: field 22 of `/proc/PID/stat`, raw,
+    /// since a derived wall time would move with every step of the clock. Elsewhere in seconds
+    /// since 1970.
     pub start_ticks: u64,
-    /// The boot it belongs to.
+    /// The boot it belongs to; empty where its start tells boots apart.
     pub boot_id: String,
-    /// The inode of our pid namespace.
+    /// The inode of our pid namespace, where there are such.
     pub pid_namespace: u64,
 }
 
@@ -28,37 +60,23 @@ pub enum State {
     Zombie,
 }
 
-/// Looks at process `pid`. `None`: there is no such process.
-///
-/// # Errors
-///
-/// When `/proc` can't be read, which says nothing of the process.
-pub fn look(pid: u32) -> io::Result<Option<(Identity, State)>> {
-    let stat = match fs::read(format!("/proc/{pid}/stat")) {
-        Ok(stat) => stat,
-        // ESRCH: it ended between the opening and the reading.
-        Err(err)
-            if err.kind() == io::ErrorKind::NotFound
-                || err.raw_os_error() == Some(nix::libc::ESRCH) =>
-        {
-            return Ok(None);
-        }
-        Err(err) => return Err(err),
-    };
-    let (state, start_ticks) = parse(&stat)
-        .ok_or_else(|| io::Error::other(format!("/proc/{pid}/stat has another form")))?;
-    let boot_id = fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned();
-    let pid_namespace = fs::metadata("/proc/self/ns/pid")?.ino();
-    Ok(Some((Identity { pid, start_ticks, boot_id, pid_namespace }, state)))
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// By itself, with this code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
 }
 
-/// The inode of our time namespace.
+/// Who we are.
 ///
 /// # Errors
 ///
-/// Those of `/proc`.
-pub fn time_namespace() -> io::Result<u64> {
-    Ok(fs::metadata("/proc/self/ns/time")?.ino())
+/// When the system doesn't let us look.
+pub fn ourselves() -> io::Result<Identity> {
+    let found = look(std::process::id())?;
+    found.map(|(identity, _)| identity).ok_or_else(|| io::Error::other("no process has our pid"))
 }
 
 /// Whether this very process runs. One that can't be looked at is not known to be gone.
@@ -70,60 +88,47 @@ pub fn is_alive(identity: &Identity) -> bool {
     }
 }
 
-/// Sees to it that what we start from now on gets no descriptor of ours but the standard ones:
-/// whoever started us may have left a lock or a pipe open that would live on in a child.
+/// `N` bytes from the system's random source.
 ///
 /// # Errors
 ///
-/// Those of `close_range(2)`.
-pub fn bequeath_nothing() -> io::Result<()> {
-    // SAFETY: nothing is closed; descriptors only get the close-on-exec flag.
-    #[expect(unsafe_code, reason = "neither std, nix nor rustix has this call")]
-    let done = unsafe { nix::libc::close_range(3, u32::MAX, CLOEXEC) };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+/// Those of reading it.
+pub fn random<const N: usize>() -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    io::Read::read_exact(&mut File::open("/dev/urandom")?, &mut bytes)?;
+    Ok(bytes)
 }
 
-const CLOEXEC: nix::libc::c_int = nix::libc::CLOSE_RANGE_CLOEXEC.cast_signed();
-
-/// The state and field 22. The name in parentheses may hold anything, parentheses and bytes that
-/// are no text included, so everything is counted from the last one.
-fn parse(stat: &[u8]) -> Option<(State, u64)> {
-    let after_name = stat.iter().rposition(|byte| *byte == b')')? + 1;
-    let rest = str::from_utf8(stat.get(after_name..)?).ok()?;
-    let mut fields = rest.split_ascii_whitespace();
-    let state = match fields.next()? {
-        "Z" | "X" | "x" => State::Zombie,
-        _ => State::Alive,
-    };
-    // The state is field 3.
-    Some((state, fields.nth(22 - 4)?.parse().ok()?))
+/// What stands in the environment of whatever belongs to `run`.
+fn mark(run: impl AsRef<OsStr>) -> Vec<u8> {
+    [RUN.as_bytes(), b"=", run.as_ref().as_encoded_bytes()].concat()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::run;
+    use std::{
+        os::fd::AsFd as _,
+        process::{Child, Stdio},
+        time::Duration,
+    };
 
-    #[test]
-    fn a_name_can_hold_anything() {
-        let fields = "1 1 1 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 8123 0 0";
-        for name in ["sh", "a b", "x) Z 1 (", ")", "\u{fffd}"] {
-            let stat = format!("77 ({name}) S {fields}\n");
-            assert_eq!(parse(stat.as_bytes()), Some((State::Alive, 8123)), "{name}");
-        }
-        let mut stat = b"77 (\xff\xfe) Z ".to_vec();
-        stat.extend(fields.as_bytes());
-        assert_eq!(parse(&stat), Some((State::Zombie, 8123)));
-        for bad in ["", "77 (sh", "77 (sh) S", "77 (sh) S 1 2 3"] {
-            assert_eq!(parse(bad.as_bytes()), None, "{bad}");
-        }
+    use rustix::process::Signal;
+
+    use super::*;
+    use crate::{clock, run, wait};
+
+    const LONG: Duration = Duration::from_secs(30);
+
+    fn child() -> Child {
+        run::command("cat").stdin(Stdio::piped()).spawn().unwrap()
     }
 
     #[test]
     fn a_process_is_alive_then_a_zombie_then_gone() {
-        let mut child = run::command("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let mut child = child();
         let (born, state) = look(child.id()).unwrap().unwrap();
         assert_eq!(state, State::Alive);
+        assert!(is_alive(&born));
         drop(child.stdin.take());
         let zombie = loop {
             let (identity, state) = look(child.id()).unwrap().unwrap();
@@ -132,7 +137,73 @@ mod tests {
             }
         };
         assert_eq!(zombie, born);
+        assert!(!is_alive(&born));
         child.wait().unwrap();
         assert_ne!(look(born.pid).unwrap().map(|(identity, _)| identity), Some(born));
+    }
+
+    #[test]
+    fn its_start_is_a_time() {
+        let mut child = child();
+        let now = clock::now().wall.as_millisecond();
+        let (born, _) = look(child.id()).unwrap().unwrap();
+        let began = started_ms(born.start_ticks).unwrap();
+        assert!((now - 60_000..=now + 1000).contains(&began), "{began} {now}");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_hold_signals_the_process_it_was_opened_for_and_no_other() {
+        let (mut ours, mut other) = (child(), child());
+        let identity = look(ours.id()).unwrap().unwrap().0;
+        let hold = Hold::of(&identity).unwrap();
+        assert_eq!((hold.identity(), hold.has_ended()), (&identity, false));
+        let differs = Identity { start_ticks: identity.start_ticks + 1, ..identity };
+        assert!(Hold::of(&differs).is_none());
+
+        assert!(hold.signal(Signal::TERM).unwrap());
+        assert!(hold.ends_by(clock::monotonic() + LONG).unwrap());
+        ours.wait().unwrap();
+        assert!(hold.has_ended() && !hold.signal(Signal::TERM).unwrap());
+        assert!(Hold::of(hold.identity()).is_none());
+        assert_eq!(other.try_wait().unwrap(), None);
+        other.kill().unwrap();
+        other.wait().unwrap();
+    }
+
+    #[test]
+    fn the_end_of_a_child_and_of_a_stranger_is_told() {
+        let mut ours = child();
+        let mut shell = run::command("sh").args(["-c", "sleep 1000 & echo $!"]).spawn().unwrap();
+        let mut pid = String::new();
+        let said = shell.stdout.take().unwrap();
+        io::BufRead::read_line(&mut io::BufReader::new(said), &mut pid).unwrap();
+        shell.wait().unwrap();
+        let stranger = Hold::open(pid.trim().parse().unwrap()).unwrap().unwrap().0;
+
+        let ends = [end_of(ours.id()).unwrap(), end_of(stranger.identity().pid).unwrap()];
+        for end in &ends {
+            assert!(!wait::until_readable(end.as_fd(), clock::monotonic()).unwrap());
+        }
+        drop(ours.stdin.take());
+        stranger.signal(Signal::KILL).unwrap();
+        for end in &ends {
+            assert!(wait::until_readable(end.as_fd(), clock::monotonic() + LONG).unwrap());
+        }
+        let pid = ours.id();
+        ours.wait().unwrap();
+        assert!(wait::until_readable(end_of(pid).unwrap().as_fd(), clock::monotonic()).unwrap());
+    }
+
+    #[test]
+    fn a_child_reads_what_it_is_lent() {
+        let mut file = nameless("lent").unwrap();
+        io::Write::write_all(&mut file, b"inside").unwrap();
+        io::Seek::rewind(&mut file).unwrap();
+        let mut cat = run::command("cat");
+        let path = lend(&file, &mut cat);
+        assert_eq!(cat.arg(path).output().unwrap().stdout, b"inside");
+        assert_eq!(run::command("ls").arg("/dev/fd/9").output().unwrap().stdout, b"");
     }
 }

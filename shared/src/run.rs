@@ -13,10 +13,10 @@ use std::{
 };
 
 use nix::poll::{PollFd, PollFlags};
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::{
-    clock,
+    clock, process,
     wait::{self, Waiter},
 };
 
@@ -72,23 +72,10 @@ pub fn replacement(program: impl AsRef<OsStr>) -> Command {
     Command::new(program)
 }
 
-/// Makes the child of `command` get TERM when the thread that starts it ends, however it ends.
+/// Makes the child of `command` get TERM when the thread that starts it ends, however it ends,
+/// where the system has a way to.
 pub fn dies_with_us(command: &mut Command) {
-    let parent = std::process::id();
-    let tie = move || {
-        rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
-        // It may have ended before the tie was made.
-        let still = rustix::process::getppid().map(Pid::as_raw_nonzero);
-        if still.is_some_and(|pid| u32::try_from(pid.get()) == Ok(parent)) {
-            return Ok(());
-        }
-        Err(io::Error::from(io::ErrorKind::BrokenPipe))
-    };
-    // SAFETY: two system calls without memory of ours; the closure owns a number.
-    #[expect(unsafe_code, reason = "std has no call for it")]
-    unsafe {
-        command.pre_exec(tie);
-    }
+    process::dies_with_us(command);
 }
 
 /// Runs `command` (made by [`command`]) to its end, `deadline` or our own stop.
@@ -201,15 +188,13 @@ fn drain(pipe: &mut Option<impl Read>, into: &mut Vec<u8>) -> io::Result<()> {
 ///
 /// For want of descriptors.
 pub fn end_of(child: &Child) -> io::Result<OwnedFd> {
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let pid = pid.ok_or_else(|| io::Error::other("a child without a pid"))?;
-    Ok(pidfd_open(pid, PidfdFlags::empty())?)
+    process::end_of(child.id())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::{self, State};
+    use crate::process::State;
 
     const LONG: Duration = Duration::from_secs(30);
 

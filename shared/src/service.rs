@@ -4,15 +4,11 @@ use std::{
     env,
     ffi::OsStr,
     io,
-    os::{
-        linux::net::SocketAddrExt as _,
-        unix::{
-            ffi::OsStrExt as _,
-            net::{SocketAddr, UnixDatagram},
-        },
-    },
+    os::unix::net::{SocketAddr, UnixDatagram},
     time::Duration,
 };
+
+use crate::process;
 
 /// Tells the manager named by `$NOTIFY_SOCKET`, if any. A manager that doesn't listen is no
 /// reason to fail.
@@ -65,10 +61,7 @@ impl Service {
 }
 
 fn connect(name: &OsStr) -> io::Result<(UnixDatagram, SocketAddr)> {
-    let to = match name.as_bytes().strip_prefix(b"@") {
-        Some(abstract_name) => SocketAddr::from_abstract_name(abstract_name)?,
-        None => SocketAddr::from_pathname(name)?,
-    };
+    let to = process::address(name)?;
     let socket = UnixDatagram::unbound()?;
     socket.set_nonblocking(true)?;
     Ok((socket, to))

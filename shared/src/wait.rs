@@ -13,9 +13,8 @@ use nix::{
     errno::Errno,
     poll::{PollFd, PollFlags, PollTimeout, poll},
 };
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use crate::{clock, service::Service, signals};
+use crate::{clock, process, service::Service, signals};
 
 /// Standard output, which is open in every program: the runtime sees to it at the start.
 #[expect(unsafe_code, reason = "std has no constant for it, and a handle would not outlive a list")]
@@ -92,7 +91,7 @@ impl Waiter {
         let (rung, bell) = UnixStream::pair()?;
         rung.set_nonblocking(true)?;
         bell.set_nonblocking(true)?;
-        let parent = parent.map(parent_end).transpose()?;
+        let parent = parent.map(process::end_of).transpose()?;
         let service = Service::from_env();
         Ok(Self { stop: signals::stop()?, rung, bell, parent, end: None, service })
     }
@@ -215,6 +214,11 @@ pub fn until_readable(fd: BorrowedFd<'_>, due: Duration) -> io::Result<bool> {
     polled(&mut [PollFd::new(fd, PollFlags::POLLIN)], Some(due))
 }
 
+/// Waits until `due`, whoever asks us to stop meanwhile.
+pub(crate) fn until(due: Duration) -> io::Result<()> {
+    polled(&mut [], Some(due)).map(drop)
+}
+
 /// Whether poll(2) found something on a descriptor, trouble included.
 pub(crate) fn is_hit(fd: &PollFd<'_>) -> bool {
     fd.any().unwrap_or(true)
@@ -241,15 +245,4 @@ fn timeout(due: Option<Duration>) -> PollTimeout {
     i32::try_from(millis).map_or(PollTimeout::MAX, |millis| {
         PollTimeout::try_from(millis).unwrap_or(PollTimeout::MAX)
     })
-}
-
-/// A descriptor that is readable once process `pid` has ended.
-fn parent_end(pid: u32) -> io::Result<OwnedFd> {
-    let known = i32::try_from(pid).ok().and_then(Pid::from_raw);
-    match known.map(|pid| pidfd_open(pid, PidfdFlags::empty())) {
-        Some(Ok(fd)) => Ok(fd),
-        Some(Err(err)) if err != rustix::io::Errno::SRCH => Err(err.into()),
-        // Gone already: the end of a pair without another end is readable at once.
-        _ => Ok(UnixStream::pair()?.0.into()),
-    }
 }

@@ -6,7 +6,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs, io,
+    fs,
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -19,6 +19,7 @@ use notify::{
     event::{AccessKind, AccessMode, ModifyKind, RenameMode},
 };
 
+pub use crate::process::is_remote;
 use crate::wait::Bell;
 
 /// How many changes are kept between two looks. More count as an overflow.
@@ -294,28 +295,6 @@ fn note(queue: &mut Queue, event: notify::Result<Event>) -> bool {
         }
     }
     concerns
-}
-
-/// Whether `path` lies on a file system whose changes another machine or a program can make
-/// without the kernel telling us: NFS, SMB, 9P, FUSE, virtiofs.
-///
-/// # Errors
-///
-/// Those of statfs(2).
-pub fn is_remote(path: &Path) -> io::Result<bool> {
-    // Linux's magic numbers (statfs(2)): NFS, SMB, CIFS, SMB2, 9P, FUSE (virtiofs included), AFS, CEPH.
-    const REMOTE: [u64; 8] = [
-        0x6969,
-        0x517b,
-        0xff53_4d42,
-        0xfe53_4d42,
-        0x0102_1997,
-        0x6573_5546,
-        0x5346_414f,
-        0x00c3_6400,
-    ];
-    let magic = rustix::fs::statfs(path)?.f_type;
-    Ok(u64::try_from(magic).is_ok_and(|magic| REMOTE.contains(&magic)))
 }
 
 #[cfg(test)]

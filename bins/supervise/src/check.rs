@@ -4,17 +4,15 @@ use std::{
     collections::BTreeMap,
     fs::File,
     io::{self, Seek as _, Write as _},
-    os::fd::AsRawFd as _,
     time::Duration,
 };
 
-use rustix::fs::{MemfdFlags, memfd_create};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use shared::{
     clock, cursor,
     exit::{Ended, Error, Reason},
-    file, run,
+    file, process, run,
     stdout::Stdout,
     store,
     wait::Waiter,
@@ -26,7 +24,7 @@ use crate::{
     monitors,
     place::{Home, Place},
     reader::{Piece, Reader},
-    record::{EndReason, Record},
+    record::Record,
 };
 
 /// How long the report may take.
@@ -131,9 +129,7 @@ fn collect(name: &str, home: Home, reader: &str) -> io::Result<Part> {
 /// Whether the reader knows of this end already: that of a monitor that was to end, or was
 /// stopped. A death is told at each check.
 fn is_told(mark: &mut Mark, status: &Status) -> bool {
-    let on_purpose = matches!(status.end_reason, Some(EndReason::Stopped | EndReason::Replaced));
-    let by_itself = status.ends && status.exit_code == Some(0);
-    if status.alive || !(on_purpose || by_itself) {
+    if status.alive || !status.has_ended_as_meant() {
         return false;
     }
     let told = mark.ended.as_ref() == Some(&status.instance);
@@ -154,11 +150,14 @@ fn report(
 ) -> Result<Option<Vec<u8>>, Error> {
     let status = nameless("status", &serde_json::to_vec(&json!({"monitors": statuses})));
     let status = status.map_err(Error::on("make the report"))?;
-    let path = |file: &File| format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
     let classify = monitors::programs()?.join("classify");
     let mut command = run::command(&classify);
-    command.arg("--report").arg("--status").arg(path(&status));
-    command.args(parts.iter().map(|part| format!("{}={}", part.name, path(&part.lines))));
+    let path = process::lend(&status, &mut command);
+    command.arg("--report").arg("--status").arg(path);
+    for part in parts {
+        let path = process::lend(&part.lines, &mut command);
+        command.arg(format!("{}={}", part.name, path.display()));
+    }
     match run::run_up_to(REPORT, &mut command, DEADLINE, waiter) {
         Ok(run::Outcome::Exited { status, stdout, .. })
             if status.success() && stdout.ends_with(b"\n") =>
@@ -175,9 +174,9 @@ fn report(
     }
 }
 
-/// A file that only its descriptor names, and that is gone with it.
+/// A file without a name that holds `content`.
 fn nameless(name: &str, content: &serde_json::Result<Vec<u8>>) -> io::Result<File> {
-    let mut file = File::from(memfd_create(name, MemfdFlags::CLOEXEC)?);
+    let mut file = process::nameless(name)?;
     match content {
         Ok(content) => file.write_all(content)?,
         Err(err) => return Err(io::Error::other(err.to_string())),

@@ -169,7 +169,7 @@ fn follow(args: &args::Follow, waiter: &mut Waiter) -> Result<Ended, Refusal> {
 
 fn stop_all(args: &args::Stop, waiter: &mut Waiter) -> Result<Ended, Refusal> {
     let place = place(&args.place)?;
-    let stopped = stop::stop(&homes(&place, &args.names)?, args.grace, false, waiter)?;
+    let stopped = stop::stop(&homes(&place, &args.names)?, args.grace, false, Some(waiter))?;
     let changed = !stopped.is_empty();
     print(&Stopped { stopped, stopped_at: now(), changed }, waiter)
 }

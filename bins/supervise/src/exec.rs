@@ -40,8 +40,7 @@ pub fn exec(record: &Path, argv: &[String]) -> Error {
 }
 
 fn write(record: &Path) -> io::Result<()> {
-    let (who, _) =
-        process::look(std::process::id())?.ok_or_else(|| io::Error::other("no /proc"))?;
+    let who = process::ourselves()?;
     let time_ns = process::time_namespace()?;
     let pidfile = Pidfile {
         pid: who.pid,

@@ -1,16 +1,12 @@
 //! Streams the lines of monitors, from the first line of the current run on, until all of them
 //! have ended.
 
-use std::{
-    io,
-    os::fd::{AsFd as _, BorrowedFd, OwnedFd},
-    path::PathBuf,
-    time::Duration,
-};
+use std::{io, os::fd::BorrowedFd, path::PathBuf, time::Duration};
 
 use shared::{
     clock,
     exit::{Ended, Error},
+    process::Hold,
     stdout::Stdout,
     wait::{Waiter, Wake},
     watch::Watch,
@@ -22,7 +18,6 @@ use crate::{
     place::Home,
     reader::{Piece, Reader},
     record::{End, Record},
-    stop,
 };
 
 /// The floor sweep: where the system tells of no changes, lines come so late at most.
@@ -35,7 +30,7 @@ struct Followed {
     home: Home,
     reader: Reader,
     instance: String,
-    keeper: Option<OwnedFd>,
+    keeper: Option<Hold>,
 }
 
 /// Follows monitors to stdout.
@@ -66,7 +61,7 @@ impl Follow {
             } else {
                 Reader::new(&home, record.run_start)
             };
-            let keeper = stop::prove(&record.keeper);
+            let keeper = Hold::of(&record.keeper);
             followed.push(Followed { name, home, reader, instance: record.instance, keeper });
         }
         Ok(Self { followed, watch: Watch::new(bell, false), out: Stdout::default() })
@@ -87,12 +82,8 @@ impl Follow {
             if self.out.stop().is_some() || self.followed.is_empty() {
                 return Ok(Ended::Done);
             }
-            let ends: Vec<BorrowedFd<'_>> = self
-                .followed
-                .iter()
-                .filter_map(|one| one.keeper.as_ref())
-                .map(|fd| fd.as_fd())
-                .collect();
+            let keepers = self.followed.iter().filter_map(|one| one.keeper.as_ref());
+            let ends: Vec<BorrowedFd<'_>> = keepers.filter_map(Hold::fd).collect();
             let due = clock::monotonic() + SWEEP;
             if let Wake::Stop(_) = waiter.wait(Some(due), ends).map_err(Error::on("wait"))? {
                 return Ok(Ended::Done);
@@ -105,8 +96,10 @@ impl Follow {
         let mut at = 0;
         while at < self.followed.len() {
             // Whether it has ended is asked first: then all that it ever printed is in the log.
-            let ended = has_ended(&self.followed[at]);
             let one = &mut self.followed[at];
+            let ended = has_ended(one);
+            // Once it is gone, its end would wake us again and again, whoever has its lock now.
+            one.keeper.take_if(|keeper| keeper.has_ended());
             let (out, name) = (&mut self.out, &one.name);
             one.reader.read(|piece| match piece {
                 Piece::Line(line) => out.add(line, waiter),
@@ -139,7 +132,7 @@ fn has_ended(one: &Followed) -> bool {
 
 /// A keeper that was killed could not tell of it.
 fn last_words(one: &Followed) -> io::Result<Option<Vec<u8>>> {
-    if End::last(&one.home).is_some_and(|end| end.instance == one.instance) {
+    if End::of(&one.home, &one.instance).is_some() {
         return Ok(None);
     }
     let now = clock::now();

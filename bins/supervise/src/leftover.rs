@@ -1,18 +1,13 @@
 //! What a monitor left behind whose keeper was killed.
 //!
-//! The kernel ends the monitor with its keeper, but nobody ends what the monitor had started.
+//! Where the kernel ends the monitor with its keeper, nobody ends what the monitor had started.
 //! Such a process still carries the run's instance in its environment, which is no accident: 64
-//! random digits. That, seen through a handle on the process, is proof enough to end it.
+//! random digits. That, seen through a hold on the process, is proof enough to end it.
 
-use std::{
-    fs,
-    os::fd::{AsFd as _, OwnedFd},
-    time::Duration,
-};
+use std::time::Duration;
 
-use memchr::memmem;
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-use shared::{clock, wait};
+use rustix::process::Signal;
+use shared::{clock, process};
 
 use crate::{
     place::Home,
@@ -23,41 +18,22 @@ use crate::{
 /// something.
 #[must_use]
 pub fn end(home: &Home, record: &Record, grace: Duration) -> bool {
-    if End::last(home).is_some_and(|end| end.instance == record.instance) {
+    if End::of(home, &record.instance).is_some() {
         return false;
     }
     let mut found = false;
     // What is killed may have started another meanwhile; after a few rounds it is left.
     for signal in [Signal::TERM, Signal::KILL, Signal::KILL] {
-        let left = carriers(&record.instance);
+        let left = process::left_by(&record.monitor, &record.instance);
         found |= !left.is_empty();
         for process in &left {
-            let _ = pidfd_send_signal(process, signal);
+            let _ = process.signal(signal);
         }
         let due = clock::monotonic()
             + if signal == Signal::TERM { grace } else { Duration::from_secs(1) };
         for process in &left {
-            let _ = wait::until_readable(process.as_fd(), due);
+            let _ = process.ends_by(due);
         }
     }
     found
-}
-
-/// Handles on all processes whose environment names the instance.
-fn carriers(instance: &str) -> Vec<OwnedFd> {
-    let needle = format!("NOTIFY_SOCKET=@doorbell/{instance}\0");
-    let carries = |pid: i32| {
-        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        memmem::find(&environment, needle.as_bytes()).is_some()
-    };
-    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
-    pids.filter(|pid| carries(*pid))
-        .filter_map(|pid| {
-            pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok().map(|handle| (pid, handle))
-        })
-        // Looked at again, now that the number can't go to another.
-        .filter(|(pid, _)| carries(*pid))
-        .map(|(_, handle)| handle)
-        .collect()
 }

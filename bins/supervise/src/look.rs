@@ -85,7 +85,7 @@ pub struct Status {
     pub end_reason: Option<EndReason>,
     /// When the run began.
     pub started_at: String,
-    /// How long it has run, or ran.
+    /// How long it has run, or ran; 0 if nobody saw its end.
     pub uptime_seconds: u64,
     /// How often it was started again.
     pub restarts: u32,
@@ -106,6 +106,15 @@ pub struct Status {
     pub instance: String,
 }
 
+impl Status {
+    /// Whether it was stopped, or ended by itself as it may.
+    #[must_use]
+    pub fn has_ended_as_meant(&self) -> bool {
+        let on_purpose = matches!(self.end_reason, Some(EndReason::Stopped | EndReason::Replaced));
+        on_purpose || self.ends && self.exit_code == Some(0)
+    }
+}
+
 /// The row of the monitor of `home`. `None`: there is no such monitor, or it is only being started.
 ///
 /// # Errors
@@ -118,7 +127,7 @@ pub fn status(name: &str, home: &Home, now: &Now) -> Result<Option<Status>, Erro
         Life::Held(None) | Life::Unknown => return Ok(None),
     };
     let counters = Counters::read(home);
-    let end = End::last(home).filter(|end| end.instance == record.instance && !alive);
+    let end = if alive { None } else { End::of(home, &record.instance) };
     let reason = end.as_ref().map(|end| end.reason);
     let since = |at: &str| {
         let at: Option<jiff::Timestamp> = at.parse().ok();
@@ -134,9 +143,11 @@ pub fn status(name: &str, home: &Home, now: &Now) -> Result<Option<Status>, Erro
         exit_code: end.as_ref().and_then(|end| end.exit_code),
         exit_signal: end.as_ref().and_then(|end| end.exit_signal),
         end_reason: reason.or((!alive).then_some(EndReason::KeeperLost)),
-        uptime_seconds: end
-            .as_ref()
-            .map_or_else(|| since(&record.started_at), |end| end.ran_seconds),
+        uptime_seconds: match &end {
+            _ if alive => since(&record.started_at),
+            Some(end) => end.ran_seconds,
+            None => 0,
+        },
         started_at: record.started_at,
         restarts: record.restarts,
         lines: counters.lines,

@@ -9,7 +9,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 use shared::{
-    cursor,
+    clock, cursor,
     exit::{Error, Reason},
     file::{self, Unread},
     process::Identity,
@@ -20,6 +20,8 @@ use crate::place::Home;
 
 /// The version of the record.
 const VERSION: u32 = 1;
+/// How much of the end of `ends.ndjson` is read: some 400 ends.
+const ENDS: u64 = 64 << 10;
 /// The most bytes of a record: a long command line fits.
 const LIMIT: u64 = 4 << 20;
 
@@ -167,6 +169,33 @@ pub struct End {
 }
 
 impl End {
+    /// An end that nobody saw, of a run of unknown length.
+    #[must_use]
+    pub fn new(instance: &str, reason: EndReason) -> Self {
+        Self {
+            at: clock::now().timestamp().to_string(),
+            instance: instance.to_owned(),
+            reason,
+            exit_code: None,
+            exit_signal: None,
+            ran_seconds: 0,
+        }
+    }
+
+    /// Notes for whoever held the lock before us, and could not, that its run is over.
+    pub fn note_lost(home: &Home, record: &Record) {
+        if Self::of(home, &record.instance).is_none() {
+            let _ = Self::new(&record.instance, EndReason::KeeperLost).add(home);
+        }
+    }
+
+    /// Whether the monitor of `record` has ended as it was meant to.
+    #[must_use]
+    pub fn is_meant(&self, record_ends: bool) -> bool {
+        matches!(self.reason, EndReason::Stopped | EndReason::Replaced)
+            || record_ends && self.exit_code == Some(0)
+    }
+
     /// Adds the line.
     ///
     /// # Errors
@@ -180,15 +209,17 @@ impl End {
         file.write_all(&line)
     }
 
-    /// The last whole line, if there is one that can be read.
+    /// The last end of the run `instance`: the last line that is whole and speaks of it. Starts
+    /// that failed since have lines of their own.
     #[must_use]
-    pub fn last(home: &Home) -> Option<Self> {
+    pub fn of(home: &Home, instance: &str) -> Option<Self> {
         let (file, meta) = file::open(&home.ends()).ok()?;
-        let begin = meta.len().saturating_sub(4096);
-        let mut end = vec![0; 4096];
+        let begin = meta.len().saturating_sub(ENDS);
+        let mut end = vec![0; usize::try_from(meta.len() - begin).ok()?];
         let n = file.read_at(&mut end, begin).ok()?;
         let lines = end[..n].split(|byte| *byte == b'\n');
-        lines.rev().find_map(|line| serde_json::from_slice(line).ok())
+        let mut ends = lines.rev().filter_map(|line| serde_json::from_slice::<Self>(line).ok());
+        ends.find(|end| end.instance == instance)
     }
 }
 
@@ -290,7 +321,7 @@ mod tests {
     #[test]
     fn the_last_end_counts_though_a_later_one_is_cut_short() {
         let (_scene, home) = home();
-        assert_eq!(End::last(&home), None);
+        assert_eq!(End::of(&home, &"ab".repeat(32)), None);
         let end = |code| End {
             at: "2026-01-01T00:00:00Z".to_owned(),
             instance: "ab".repeat(32),
@@ -302,10 +333,13 @@ mod tests {
         for code in 0..50 {
             end(code).add(&home).unwrap();
         }
-        assert_eq!(End::last(&home), Some(end(49)));
+        assert_eq!(End::of(&home, &"ab".repeat(32)), Some(end(49)));
+        End::new("other", EndReason::StartFailed).add(&home).unwrap();
+        assert_eq!(End::of(&home, &"ab".repeat(32)), Some(end(49)));
         let mut text = fs::read(home.ends()).unwrap();
         text.truncate(text.len() - 10);
         cursor::replace(&home.ends(), &text).unwrap();
-        assert_eq!(End::last(&home), Some(end(48)));
+        assert_eq!(End::of(&home, "other"), None);
+        assert_eq!(End::of(&home, &"ab".repeat(32)), Some(end(49)));
     }
 }

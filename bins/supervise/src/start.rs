@@ -111,7 +111,7 @@ impl Starting {
             Life::Running(record) if record.argv == starting.spec.argv => {}
             Life::Running(record) if replace => {
                 let place = (record.name.clone(), starting.home.clone());
-                stop::stop(&[place], stop::GRACE, true, waiter)?;
+                stop::stop(&[place], stop::GRACE, true, Some(waiter))?;
                 starting.keeper = Some(starting.keep()?);
             }
             Life::Running(record) => return Err(taken(&record)),
@@ -130,7 +130,9 @@ impl Starting {
         process::bequeath_nothing().map_err(&failed)?;
         let own = std::env::current_exe().map_err(&failed)?;
         let mut command = run::command(own);
-        command.arg("keep").stdin(Stdio::piped()).stderr(Stdio::null());
+        // It is part of no run, though it may be started from within one.
+        command.arg("keep").env_remove(process::RUN);
+        command.stdin(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(&failed)?;
         let text = serde_json::to_vec(&self.spec).map_err(std::io::Error::from).map_err(&failed)?;
         if let Some(mut stdin) = child.stdin.take() {

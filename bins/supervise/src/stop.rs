@@ -1,13 +1,13 @@
 //! Stops monitors: the keeper is proven to be the recorded one, then asked, then waited for.
 
-use std::{os::fd::OwnedFd, time::Duration};
+use std::{fs::File, time::Duration};
 
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::Signal;
 use shared::{
     clock, cursor,
     exit::{Error, Reason},
-    process::{self, Identity},
-    wait::{self, Waiter},
+    process::{Hold, STEP},
+    wait::{Waiter, Wake},
 };
 
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
     leftover,
     look::{self, Life},
     place::Home,
-    record::Record,
+    record::{End, EndReason, Record},
     start::Refusal,
 };
 
@@ -26,7 +26,8 @@ pub const GRACE: Duration = Duration::from_secs(5);
 const KEEPER: Duration = Duration::from_secs(8);
 
 /// Stops `monitors` (name and folder) at the same time, and says which of them ran. What doesn't
-/// agree with its record is neither signalled nor forgotten.
+/// agree with its record is neither signalled nor forgotten. With a `waiter`, whoever wants us to
+/// end ends the waiting, not the stopping.
 ///
 /// # Errors
 ///
@@ -35,7 +36,7 @@ pub fn stop(
     monitors: &[(String, Home)],
     grace: Duration,
     replaced: bool,
-    _waiter: &mut Waiter,
+    mut waiter: Option<&mut Waiter>,
 ) -> Result<Vec<String>, Refusal> {
     let mut asked = Vec::new();
     let mut refusal = None;
@@ -50,7 +51,11 @@ pub fn stop(
     }
     let due = clock::monotonic() + grace + KEEPER;
     for (name, keeper) in asked {
-        match wait::until_readable(std::os::fd::AsFd::as_fd(&keeper), due) {
+        let ended = match waiter.as_deref_mut() {
+            Some(waiter) => ends_by(&keeper, due, waiter),
+            None => keeper.ends_by(due),
+        };
+        match ended {
             Ok(true) => stopped.push(name.clone()),
             _ => refusal = refusal.or(Some(stuck(name).into())),
         }
@@ -58,10 +63,22 @@ pub fn stop(
     refusal.map_or(Ok(stopped), Err)
 }
 
+/// Whether `keeper` ends before `due` passes and before somebody wants us to end.
+fn ends_by(keeper: &Hold, due: Duration, waiter: &mut Waiter) -> std::io::Result<bool> {
+    while !keeper.has_ended() {
+        let step = keeper.fd().map_or_else(|| clock::monotonic() + STEP, |_| due);
+        let wake = waiter.wait(Some(due.min(step)), keeper.fd())?;
+        if matches!(wake, Wake::Stop(_)) || clock::monotonic() >= due {
+            return Ok(keeper.has_ended());
+        }
+    }
+    Ok(true)
+}
+
 /// Who was asked to end.
 enum Asked {
-    /// The keeper; the descriptor tells of its own end.
-    Keeper(OwnedFd),
+    /// The keeper, which ends when its monitor has.
+    Keeper(Hold),
     /// What a monitor had left whose keeper was killed; it is gone now.
     Leftover,
     /// Nothing was there.
@@ -77,10 +94,14 @@ fn ask(home: &Home, grace: Duration, replaced: bool) -> Result<Asked, Refusal> {
             return Err(Refusal::Conflict(conflict(&record, reason, "not_signaled")));
         }
         // A keeper that has no record yet is still being started, and whoever starts it has it.
-        Life::Dead(record) if leftover::end(home, &record, grace) => return Ok(Asked::Leftover),
-        Life::Held(None) | Life::Dead(_) | Life::Unknown => return Ok(Asked::Nobody),
+        Life::Dead(record) => {
+            let found = leftover::end(home, &record, grace);
+            note_stopped(home, &record);
+            return Ok(if found { Asked::Leftover } else { Asked::Nobody });
+        }
+        Life::Held(None) | Life::Unknown => return Ok(Asked::Nobody),
     };
-    let Some(keeper) = prove(&record.keeper) else {
+    let Some(keeper) = Hold::of(&record.keeper) else {
         return Err(Refusal::Conflict(conflict(
             &record,
             look::difference(&record.keeper),
@@ -92,20 +113,26 @@ fn ask(home: &Home, grace: Duration, replaced: bool) -> Result<Asked, Refusal> {
     let path = home.stop_request();
     // On a disk without room it gets the keeper's own grace.
     let _ = text.and_then(|text| cursor::replace(&path, &text));
-    match pidfd_send_signal(&keeper, Signal::TERM) {
-        // It ended in this moment.
-        Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(Asked::Keeper(keeper)),
-        Err(err) => Err(Error::on("ask the keeper to stop")(err.into()).into()),
-    }
+    // One that ended in this moment has stopped, too.
+    keeper.signal(Signal::TERM).map_err(Error::on("ask the keeper to stop"))?;
+    Ok(Asked::Keeper(keeper))
 }
 
-/// A handle on the recorded process. It is opened before the comparison, so between the two the
-/// number can't go to another.
-#[must_use]
-pub fn prove(recorded: &Identity) -> Option<OwnedFd> {
-    let pid = i32::try_from(recorded.pid).ok().and_then(Pid::from_raw)?;
-    let handle = pidfd_open(pid, PidfdFlags::empty()).ok()?;
-    process::is_alive(recorded).then_some(handle)
+/// Notes that a death was taken note of: from here on the monitor counts as stopped. It is the
+/// keeper's to write, so the lock is taken; one that is just starting has its own end to tell.
+fn note_stopped(home: &Home, record: &Record) {
+    let Ok(lock) = File::open(home.lock()) else { return };
+    let is_same = || Record::load(home).is_ok_and(|now| now.as_ref() == Some(record));
+    if lock.try_lock().is_err() || !is_same() {
+        return;
+    }
+    End::note_lost(home, record);
+    if let Some(end) = End::of(home, &record.instance)
+        && !end.is_meant(record.ends)
+    {
+        let at = clock::now().timestamp().to_string();
+        let _ = End { at, reason: EndReason::Stopped, ..end }.add(home);
+    }
 }
 
 /// What is said when record and world don't agree.

@@ -106,7 +106,7 @@ pub fn up(up: &Up, place: &Place, waiter: &mut Waiter) -> Result<Ended, Error> {
             stream(up, followed, waiter)
         }
     };
-    stop::stop(&ours, Duration::from_secs(1), false, waiter).map_err(Refusal::into_error)?;
+    stop::stop(&ours, Duration::from_secs(1), false, None).map_err(Refusal::into_error)?;
     ended
 }
 

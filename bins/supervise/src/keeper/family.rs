@@ -1,19 +1,18 @@
 //! The monitor and all that it started: reaped, and ended without a stranger being hit.
 //!
-//! The keeper is a subreaper, so whatever loses its parent becomes the keeper's own child. A
-//! child that nobody reaped keeps its pid, and a leader that nobody reaped keeps its group: so
-//! both can be signalled by number, as long as only this module reaps.
+//! A leader that nobody reaped keeps its number and its group, so both can be signalled by that, as
+//! long as only this module reaps it. What left the group is the system's matter
+//! ([`shared::process::Strays`]).
 
-use std::{fs, io, os::unix::net::UnixStream, time::Duration};
+use std::{io, os::unix::net::UnixStream, time::Duration};
 
-use nix::{
-    sys::{
-        signal::{Signal, kill, killpg},
-        wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid},
-    },
-    unistd::Pid,
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use shared::{
+    clock,
+    process::{Identity, STEP, Strays},
+    wait,
 };
-use shared::{clock, wait};
 
 /// How the monitor ended: its exit code, or the signal that killed it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,46 +27,50 @@ pub struct Fate {
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
 /// The monitor's process family.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Family {
-    leader: Pid,
+    leader: Option<Pid>,
+    strays: Strays,
 }
 
 impl Family {
-    /// The family of `leader`, our child, which leads its own process group.
+    /// The family of `leader`, our child, which leads its own process group, in the run
+    /// `instance`.
     #[must_use]
-    pub fn new(leader: u32) -> Self {
-        Self { leader: Pid::from_raw(i32::try_from(leader).unwrap_or(i32::MAX)) }
+    pub fn new(leader: &Identity, instance: &str) -> Self {
+        let number = i32::try_from(leader.pid).ok().and_then(Pid::from_raw);
+        Self { leader: number, strays: Strays::of(leader, instance) }
     }
 
     /// Reaps what was adopted, and says whether the leader has ended. The leader stays unreaped,
     /// so that its number stays its own.
     #[must_use]
-    pub fn leader_has_ended(self) -> bool {
-        loop {
-            let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
-            match waitid(Id::All, flags).map(|status| status.pid()) {
-                Ok(Some(pid)) if pid == self.leader => return true,
-                Ok(Some(pid)) => drop(waitpid(pid, Some(WaitPidFlag::WNOHANG))),
-                Ok(None) | Err(_) => return false,
-            }
-        }
+    pub fn leader_has_ended(&mut self) -> bool {
+        self.strays.reap();
+        let Some(leader) = self.leader else { return true };
+        let flags = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        !matches!(waitid(WaitId::Pid(leader), flags), Ok(None))
     }
 
     /// Ends the family: TERM, then KILL to what is left after `grace`. `meanwhile` is called
     /// whenever something may have been printed; `woken` is readable when a child has ended.
-    pub fn end(self, grace: Duration, woken: &mut UnixStream, mut meanwhile: impl FnMut()) -> Fate {
+    pub fn end(
+        &mut self,
+        grace: Duration,
+        woken: &UnixStream,
+        mut meanwhile: impl FnMut(),
+    ) -> Fate {
         let due = clock::monotonic() + grace;
-        self.signal(Signal::SIGTERM);
-        while !self.is_alone() && clock::monotonic() < due {
+        self.signal(Signal::TERM);
+        while !self.is_gone() && clock::monotonic() < due {
             rest(woken, due);
             meanwhile();
-            // A child that was adopted since is asked too.
-            adopted(self.leader).for_each(|pid| tell(pid, Signal::SIGTERM));
+            // One that was lost since is asked too.
+            self.strays.signal(Signal::TERM);
         }
         let due = clock::monotonic() + LAST_WAIT;
-        while !self.is_alone() && clock::monotonic() < due {
-            self.signal(Signal::SIGKILL);
+        while !self.is_gone() && clock::monotonic() < due {
+            self.signal(Signal::KILL);
             rest(woken, due);
             meanwhile();
         }
@@ -75,33 +78,25 @@ impl Family {
         self.reap()
     }
 
-    /// The leader's group, and those that left the group and lost their parent.
-    fn signal(self, signal: Signal) {
-        let _ = killpg(self.leader, signal);
-        adopted(self.leader).for_each(|pid| tell(pid, signal));
+    /// The leader's group, and those that left it. These are found first: with its leader gone, a
+    /// family is harder to see.
+    fn signal(&mut self, signal: Signal) {
+        self.strays.signal(signal);
+        if let Some(leader) = self.leader {
+            let _ = kill_process_group(leader, signal);
+        }
     }
 
-    /// Whether nothing of the family runs: the leader has ended, and there is no other child.
-    /// What the leader left has no other parent than us.
-    fn is_alone(self) -> bool {
-        let others = || {
-            adopted(self.leader).filter(|pid| {
-                let reaped = waitpid(*pid, Some(WaitPidFlag::WNOHANG));
-                !matches!(reaped, Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)))
-            })
-        };
-        self.leader_ended() && others().next().is_none()
+    /// Whether nothing of the family runs.
+    fn is_gone(&mut self) -> bool {
+        self.leader_has_ended() && self.strays.are_gone()
     }
 
-    fn leader_ended(self) -> bool {
-        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
-        !matches!(waitid(Id::Pid(self.leader), flags), Ok(WaitStatus::StillAlive))
-    }
-
-    fn reap(self) -> Fate {
-        match waitpid(self.leader, Some(WaitPidFlag::WNOHANG)) {
-            Ok(WaitStatus::Exited(_, code)) => Fate { code: Some(code), signal: None },
-            Ok(WaitStatus::Signaled(_, signal, _)) => {
+    fn reap(&self) -> Fate {
+        let leader = self.leader.map(|pid| nix::unistd::Pid::from_raw(pid.as_raw_pid()));
+        match leader.map(|leader| waitpid(leader, Some(WaitPidFlag::WNOHANG))) {
+            Some(Ok(WaitStatus::Exited(_, code))) => Fate { code: Some(code), signal: None },
+            Some(Ok(WaitStatus::Signaled(_, signal, _))) => {
                 Fate { code: None, signal: Some(signal as i32) }
             }
             _ => Fate { code: None, signal: None },
@@ -109,30 +104,16 @@ impl Family {
     }
 }
 
-/// A child of ours: it may have ended, but its number is its own until it is reaped.
-fn tell(pid: Pid, signal: Signal) {
-    let _ = kill(pid, signal);
-}
-
-/// Our children but the leader: what was adopted.
-fn adopted(leader: Pid) -> impl Iterator<Item = Pid> {
-    let own = std::process::id();
-    let list = fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap_or_default();
-    let pids: Vec<Pid> =
-        list.split_whitespace().filter_map(|pid| pid.parse().ok()).map(Pid::from_raw).collect();
-    pids.into_iter().filter(move |pid| *pid != leader)
-}
-
-/// Waits for a child's end; a grandchild's shows only when it is adopted, hence the short step.
-fn rest(woken: &mut UnixStream, due: Duration) {
+/// Waits for a child's end; a grandchild's shows only when it is looked for, hence the short step.
+fn rest(woken: &UnixStream, due: Duration) {
     use std::os::fd::AsFd as _;
-    let step = due.min(clock::monotonic() + Duration::from_millis(20));
+    let step = due.min(clock::monotonic() + STEP);
     let _ = wait::until_readable(woken.as_fd(), step);
     empty(woken);
 }
 
 /// Reads the bytes that woke us.
-pub fn empty(woken: &mut UnixStream) {
+pub fn empty(mut woken: &UnixStream) {
     let mut bytes = [0; 256];
-    while matches!(io::Read::read(woken, &mut bytes), Ok(n) if n == bytes.len()) {}
+    while matches!(io::Read::read(&mut woken, &mut bytes), Ok(n) if n == bytes.len()) {}
 }

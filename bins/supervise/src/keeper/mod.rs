@@ -5,6 +5,8 @@
 //! alive.
 
 pub mod ask;
+mod birth;
+mod end;
 pub mod family;
 pub mod log;
 pub mod monitor;
@@ -13,32 +15,32 @@ pub mod restart;
 
 use std::{
     convert::Infallible,
-    fs::{self, File, OpenOptions, TryLockError},
-    io::{self, Read as _, Write as _},
+    fs::{File, OpenOptions},
+    io::{self, Read as _},
     os::{
         fd::{AsFd as _, BorrowedFd},
         unix::{fs::OpenOptionsExt as _, net::UnixStream},
     },
+    rc::Rc,
     time::Duration,
 };
 
-use ask::{Answer, Ready, Spec, StopRequest};
-use family::Fate;
+use ask::{Answer, Ready, Spec};
 use log::{Log, Stderr};
 use monitor::Monitor;
 use notice::{Ear, Notice};
 use restart::Restarts;
 use shared::{
-    clock::{self, Now},
+    clock,
     lines::{Line, Lines},
     process, signals, text,
-    wait::{Stop, Waiter, Wake},
+    wait::{Waiter, Wake},
 };
 
 use crate::{
-    event::{Event, LogGap, MonitorFailed, line_as},
+    event::{Event, LogGap},
     place::Home,
-    record::{Counters, End, EndReason, Record},
+    record::{Counters, End, Record},
 };
 
 /// The most bytes of a line that is kept.
@@ -62,61 +64,24 @@ pub fn keep() -> io::Result<()> {
     let spec: Spec = serde_json::from_str(&text)?;
     rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o077));
     let home = Home::at(spec.home.clone());
-    let lock = match take_lock(&home) {
+    let lock = match birth::take_lock(&home) {
         Ok(Some(lock)) => lock,
-        Ok(None) => return answer(&Answer::Held),
-        Err(err) => return answer(&Answer::Failed(format!("unable to lock: {err}"))),
+        Ok(None) => return Answer::Held.give(),
+        Err(err) => return Answer::Failed(format!("unable to lock: {err}")).give(),
     };
     let known = match Record::load(&home) {
         Ok(record) => record,
-        Err(err) => return answer(&Answer::Failed(err.to_string())),
+        Err(err) => return Answer::Failed(err.to_string()).give(),
     };
-    let outcome = Keeper::start(spec, home, known.as_ref()).and_then(|mut keeper| keeper.run());
+    if let Some(known) = &known {
+        End::note_lost(&home, known);
+    }
+    let outcome = Keeper::start(spec, home, known.is_none()).and_then(|mut keeper| keeper.run());
     drop(lock);
     match outcome {
         Ok(()) => Ok(()),
-        Err(err) => answer(&Answer::Failed(err.to_string())),
+        Err(err) => Answer::Failed(err.to_string()).give(),
     }
-}
-
-/// The lock, or `None` when another keeper has it. Those who only look hold it for a moment, so
-/// it is tried for a while unless the recorded keeper is alive.
-fn take_lock(home: &Home) -> io::Result<Option<File>> {
-    let mut options = OpenOptions::new();
-    let file = options
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(home.lock())?;
-    let due = clock::monotonic() + Duration::from_millis(200);
-    let (nobody, _open) = UnixStream::pair()?;
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(Some(file)),
-            Err(TryLockError::Error(err)) => return Err(err),
-            Err(TryLockError::WouldBlock) => {}
-        }
-        let now = clock::monotonic();
-        let keeper = Record::load(home).ok().flatten().map(|record| record.keeper);
-        if now >= due || keeper.is_some_and(|keeper| process::is_alive(&keeper)) {
-            return Ok(None);
-        }
-        shared::wait::until_readable(nobody.as_fd(), now + Duration::from_millis(2))?;
-    }
-}
-
-/// Answers, and lets go of whoever waits for it. A second answer goes nowhere.
-fn answer(answer: &Answer) -> io::Result<()> {
-    let mut line = serde_json::to_vec(answer)?;
-    line.push(b'\n');
-    let _ = io::stdout().write_all(&line);
-    let _ = io::stdout().flush();
-    let nothing = OpenOptions::new().read(true).write(true).open("/dev/null")?;
-    nix::unistd::dup2_stdout(&nothing)?;
-    nix::unistd::dup2_stdin(&nothing)?;
-    Ok(())
 }
 
 #[derive(Debug)]
@@ -133,7 +98,7 @@ struct Keeper {
     counted: File,
     ear: Ear,
     waiter: Waiter,
-    woken: UnixStream,
+    woken: Rc<UnixStream>,
     monitor: Option<Monitor>,
     restarts: Restarts,
     again_at: Option<Duration>,
@@ -144,25 +109,29 @@ struct Keeper {
 }
 
 impl Keeper {
-    fn start(spec: Spec, home: Home, known: Option<&Record>) -> io::Result<Self> {
-        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-        let instance = random_instance()?;
-        let woken = signals::child_ends()?;
+    fn start(spec: Spec, home: Home, first_run: bool) -> io::Result<Self> {
+        process::adopt_orphans()?;
+        let instance = birth::instance()?;
+        let woken = Rc::new(signals::child_ends()?);
         let waiter = Waiter::new(spec.parent)?;
-        let ear = Ear::open(&instance)?;
+        let ear = Ear::open(home.dir(), &instance)?;
         let log = Log::open(&home, spec.log_max)?;
         let mut options = OpenOptions::new();
         let counted = options.write(true).create(true).truncate(true).mode(0o600);
         let counted = counted.open(home.counters())?;
-        let monitor = Monitor::start(&spec, &ear).map_err(|err| {
-            undo(&home, known.is_none(), &instance);
+        let started = birth::record(&spec, &instance, &log).and_then(|mut record| {
+            let monitor = Monitor::start(&spec, &instance, &ear)?;
+            record.monitor = monitor.identity.clone();
+            Ok((record, monitor))
+        });
+        let (record, monitor) = started.map_err(|err| {
+            end::undo(&home, first_run, &instance);
             let program = spec.argv.first().map_or("", String::as_str);
             io::Error::other(format!("unable to run {program}: {err}"))
         })?;
-        let record = record(&spec, &instance, &monitor, &log)?;
         let patience = if spec.ready == Ready::Notify { spec.ready_timeout } else { ALIVE };
         let mut keeper = Self {
-            first_run: known.is_none(),
+            first_run,
             stderr: Stderr::new(&home),
             lines: Lines::new(MAX_LINE),
             counters: Counters::default(),
@@ -170,7 +139,7 @@ impl Keeper {
             restarts: Restarts::new(spec.restart),
             again_at: None,
             prove_by: Some(clock::monotonic() + patience),
-            source: source_of(&spec),
+            source: birth::source_of(&spec),
             unsaved: false,
             over: false,
             monitor: Some(monitor),
@@ -207,7 +176,7 @@ impl Keeper {
         if let Wake::Stop(stop) = wake {
             return self.stop(stop);
         }
-        if self.monitor.as_ref().is_some_and(|monitor| monitor.family.leader_has_ended()) {
+        if self.monitor.as_mut().is_some_and(|monitor| monitor.family.leader_has_ended()) {
             self.has_died()?;
         }
         let now = clock::monotonic();
@@ -232,7 +201,7 @@ impl Keeper {
         let retry = waits_for_room.then(|| clock::monotonic() + RETRY);
         let due = [self.prove_by, self.again_at, retry].into_iter().flatten().min();
         let wake = self.waiter.wait(due, inputs);
-        family::empty(&mut self.woken);
+        family::empty(&self.woken);
         wake
     }
 
@@ -296,7 +265,7 @@ impl Keeper {
             return self.fail(&err.to_string());
         }
         match Record::load(&self.home) {
-            Ok(Some(record)) if record == self.record => answer(&Answer::Proven),
+            Ok(Some(record)) if record == self.record => Answer::Proven.give(),
             _ => self.fail("the record can't be read back"),
         }
     }
@@ -307,133 +276,6 @@ impl Keeper {
         })
     }
 
-    /// The leader has ended by itself.
-    fn has_died(&mut self) -> io::Result<()> {
-        let Some(fate) = self.end_family(GRACE) else { return Ok(()) };
-        if self.record.ready_at.is_none() {
-            return self.fail(&ended_early(fate));
-        }
-        self.prove_by = None;
-        if self.spec.ends && fate.code == Some(0) {
-            self.end_with(EndReason::Exited, fate);
-            return Ok(());
-        }
-        let now = clock::now();
-        self.say_failed(fate, &now);
-        if let Some(pause) = self.restarts.died(now.monotonic) {
-            self.note_end(EndReason::Exited, fate);
-            self.again_at = Some(now.monotonic + pause);
-            return Ok(());
-        }
-        let gave_up = self.restarts.is_wanted();
-        self.end_with(if gave_up { EndReason::GaveUp } else { EndReason::Exited }, fate);
-        Ok(())
-    }
-
-    fn start_again(&mut self) {
-        self.again_at = None;
-        self.record.restarts += 1;
-        match Monitor::start(&self.spec, &self.ear) {
-            Ok(monitor) => {
-                self.record.monitor = monitor.identity.clone();
-                self.monitor = Some(monitor);
-            }
-            Err(err) => {
-                self.stderr.add(format!("unable to start it again: {err}\n").as_bytes());
-                let now = clock::monotonic();
-                self.again_at = self.restarts.died(now).map(|pause| now + pause);
-                if self.again_at.is_none() {
-                    self.end_with(EndReason::GaveUp, Fate { code: None, signal: None });
-                }
-            }
-        }
-        self.unsaved = true;
-    }
-
-    /// Somebody asked for the end: `stop`, the process we are to end with, or the one that waits
-    /// for a monitor not yet proven.
-    fn stop(&mut self, stop: Stop) -> io::Result<()> {
-        if self.record.ready_at.is_none() {
-            let why = if stop == Stop::ReaderGone {
-                "nobody waits for it any more"
-            } else {
-                "it was stopped"
-            };
-            return self.fail(why);
-        }
-        let request = fs::read(self.home.stop_request()).ok();
-        let request: Option<StopRequest> =
-            request.and_then(|text| serde_json::from_slice(&text).ok());
-        let request = request.filter(|request| request.instance == self.record.instance);
-        let grace = request.as_ref().map_or(GRACE, |request| request.grace);
-        let fate = self.end_family(grace).unwrap_or(Fate { code: None, signal: None });
-        let replaced = request.is_some_and(|request| request.replaced);
-        self.end_with(if replaced { EndReason::Replaced } else { EndReason::Stopped }, fate);
-        let _ = fs::remove_file(self.home.stop_request());
-        Ok(())
-    }
-
-    /// The monitor can't be proven: it is ended, and what was made for it goes.
-    fn fail(&mut self, why: &str) -> io::Result<()> {
-        self.over = true;
-        let _ = self.end_family(GRACE);
-        let said = self.stderr.last_lines(3);
-        undo(&self.home, self.first_run, &self.record.instance);
-        let detail = if said.is_empty() { why.to_owned() } else { format!("{why}: {said}") };
-        answer(&Answer::Failed(detail))
-    }
-
-    /// Ends the monitor and all that it started, and takes in the last that they say.
-    fn end_family(&mut self, grace: Duration) -> Option<Fate> {
-        let family = self.monitor.as_ref()?.family;
-        let mut woken = self.woken.try_clone().ok()?;
-        let fate = family.end(grace, &mut woken, || self.pass_on());
-        self.monitor = None;
-        let lines = std::mem::replace(&mut self.lines, Lines::new(MAX_LINE));
-        if lines.pending() > 0 {
-            self.counters.lines_dropped += 1;
-        }
-        self.mind_log();
-        self.count();
-        Some(fate)
-    }
-
-    fn say_failed(&mut self, fate: Fate, now: &Now) {
-        let detail = self.stderr.last_lines(1);
-        let event = MonitorFailed::new(fate.code, fate.signal, &detail, now);
-        self.say(&Event::MonitorFailed(event), now);
-    }
-
-    /// Says something in the monitor's name.
-    fn say(&mut self, event: &Event, now: &Now) {
-        if let Ok(line) = line_as(&self.source, event, now) {
-            let kept = self.log.add(&line);
-            self.counters.lines += u64::from(kept);
-        }
-    }
-
-    /// The run is over.
-    fn end_with(&mut self, reason: EndReason, fate: Fate) {
-        self.over = true;
-        self.note_end(reason, fate);
-    }
-
-    fn note_end(&mut self, reason: EndReason, fate: Fate) {
-        let now = clock::now();
-        let started: Option<jiff::Timestamp> = self.record.started_at.parse().ok();
-        let ran = started.map_or(0, |started| now.wall.duration_since(started).as_secs());
-        let end = End {
-            at: now.timestamp().to_string(),
-            instance: self.record.instance.clone(),
-            reason,
-            exit_code: fate.code,
-            exit_signal: fate.signal,
-            ran_seconds: ran.unsigned_abs(),
-        };
-        let _ = end.add(&self.home);
-        self.count();
-    }
-
     /// Writes the counters, if they have changed. A disk that fails them now gets them later.
     fn count(&mut self) {
         self.counters.log_error = self.log.error().map(|text| text::head(text, 80).to_owned());
@@ -442,69 +284,4 @@ impl Keeper {
             self.written = Some(self.counters.clone());
         }
     }
-}
-
-/// The record of a run that begins.
-fn record(spec: &Spec, instance: &str, monitor: &Monitor, log: &Log) -> io::Result<Record> {
-    let keeper = process::look(std::process::id())?;
-    let (keeper, _) = keeper.ok_or_else(|| io::Error::other("there is no /proc"))?;
-    let cwd = std::env::current_dir()?.to_string_lossy().into_owned();
-    let mut record = Record::new(&spec.name, instance, keeper, monitor.identity.clone(), log.end());
-    (record.argv, record.cwd) = (spec.argv.clone(), cwd);
-    (record.restart, record.ends) = (spec.restart, spec.ends);
-    record.started_at = clock::now().timestamp().to_string();
-    Ok(record)
-}
-
-/// Undoes a start that failed: of a name that was never proven, nothing stays.
-fn undo(home: &Home, first_run: bool, instance: &str) {
-    if first_run {
-        for path in [
-            home.record(),
-            home.log(),
-            home.log_place(),
-            home.stderr(),
-            home.counters(),
-            home.ends(),
-        ] {
-            let _ = fs::remove_file(path);
-        }
-        return;
-    }
-    let now = clock::now();
-    let end = End {
-        at: now.timestamp().to_string(),
-        instance: instance.to_owned(),
-        reason: EndReason::StartFailed,
-        exit_code: None,
-        exit_signal: None,
-        ran_seconds: 0,
-    };
-    let _ = end.add(home);
-}
-
-fn ended_early(fate: Fate) -> String {
-    match (fate.code, fate.signal) {
-        (Some(code), _) => format!("it exited with {code} before it was ready"),
-        (_, Some(signal)) => format!("signal {signal} killed it before it was ready"),
-        _ => "it ended before it was ready".to_owned(),
-    }
-}
-
-/// The name that a monitor gives itself, else the one it has here.
-fn source_of(spec: &Spec) -> String {
-    let given = spec.argv.iter().enumerate().rev().find_map(|(at, arg)| {
-        let inline = arg.strip_prefix("--source=").map(str::to_owned);
-        inline.or_else(|| (arg == "--source").then(|| spec.argv.get(at + 1).cloned())?)
-    });
-    given.unwrap_or_else(|| spec.name.clone())
-}
-
-fn random_instance() -> io::Result<String> {
-    let mut bytes = [0_u8; 32];
-    let filled = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
-    if filled < bytes.len() {
-        return Err(io::Error::other("no random numbers"));
-    }
-    Ok(bytes.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}")))
 }

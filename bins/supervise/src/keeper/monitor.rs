@@ -8,7 +8,7 @@ use std::{
 };
 
 use shared::{
-    process::{self, Identity},
+    process::{self, Identity, RUN},
     run,
 };
 
@@ -31,23 +31,23 @@ pub struct Monitor {
 }
 
 impl Monitor {
-    /// Starts it, in a session of its own, with a tie to us: it gets TERM when the keeper is
-    /// killed.
+    /// Starts it as a part of the run `instance`, in a session of its own, with a tie to us: it
+    /// gets TERM when the keeper is killed.
     ///
     /// # Errors
     ///
     /// When it can't be executed.
-    pub fn start(spec: &Spec, ear: &Ear) -> io::Result<Self> {
+    pub fn start(spec: &Spec, instance: &str, ear: &Ear) -> io::Result<Self> {
         let (program, flags) =
             spec.argv.split_first().ok_or_else(|| io::Error::other("no command"))?;
         let mut command = run::command(program);
-        command.args(flags).env("NOTIFY_SOCKET", ear.address());
+        command.args(flags).env("NOTIFY_SOCKET", ear.address()).env(RUN, instance);
         command.env("WATCHDOG_USEC", WATCHDOG.as_micros().to_string());
         run::dies_with_us(&mut command);
         let mut child = command.spawn()?;
-        let (identity, _) =
-            process::look(child.id())?.ok_or_else(|| io::Error::other("there is no /proc"))?;
-        let family = Family::new(identity.pid);
+        let found = process::look(child.id()).inspect_err(|_| discard(&mut child))?;
+        let (identity, _) = found.ok_or_else(|| io::Error::other("it can't be looked at"))?;
+        let family = Family::new(&identity, instance);
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let monitor = Self { identity, family, _child: child, stdout, stderr };
         for pipe in monitor.pipes() {
@@ -67,6 +67,12 @@ impl Monitor {
         read(&mut self.stdout, printed);
         read(&mut self.stderr, complained);
     }
+}
+
+/// Nobody would know whom to end later.
+fn discard(child: &mut Child) {
+    let _ = child.kill();
+    let _ = child.wait();
 }
 
 /// Reads what is there, and forgets the pipe once its writers are gone.

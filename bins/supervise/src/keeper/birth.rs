@@ -1,0 +1,70 @@
+//! How a keeper begins: its lock, and the record of its run.
+
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io,
+    os::{
+        fd::AsFd as _,
+        unix::{fs::OpenOptionsExt as _, net::UnixStream},
+    },
+    time::Duration,
+};
+
+use shared::{clock, process, wait};
+
+use super::{ask::Spec, log::Log};
+use crate::{place::Home, record::Record};
+
+/// The lock, or `None` when another keeper has it. Those who only look hold it for a moment, so
+/// it is tried for a while unless the recorded keeper is alive.
+pub(super) fn take_lock(home: &Home) -> io::Result<Option<File>> {
+    let mut options = OpenOptions::new();
+    let file = options
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(home.lock())?;
+    let due = clock::monotonic() + Duration::from_millis(200);
+    let (nobody, _open) = UnixStream::pair()?;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Some(file)),
+            Err(TryLockError::Error(err)) => return Err(err),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        let now = clock::monotonic();
+        let keeper = Record::load(home).ok().flatten().map(|record| record.keeper);
+        if now >= due || keeper.is_some_and(|keeper| process::is_alive(&keeper)) {
+            return Ok(None);
+        }
+        wait::until_readable(nobody.as_fd(), now + Duration::from_millis(2))?;
+    }
+}
+
+/// The record of a run that begins. Until there is a monitor, the keeper stands for it.
+pub(super) fn record(spec: &Spec, instance: &str, log: &Log) -> io::Result<Record> {
+    let keeper = process::ourselves()?;
+    let cwd = std::env::current_dir()?.to_string_lossy().into_owned();
+    let mut record = Record::new(&spec.name, instance, keeper.clone(), keeper, log.end());
+    (record.argv, record.cwd) = (spec.argv.clone(), cwd);
+    (record.restart, record.ends) = (spec.restart, spec.ends);
+    record.started_at = clock::now().timestamp().to_string();
+    Ok(record)
+}
+
+/// The name that a monitor gives itself, else the one it has here.
+pub(super) fn source_of(spec: &Spec) -> String {
+    let given = spec.argv.iter().enumerate().rev().find_map(|(at, arg)| {
+        let inline = arg.strip_prefix("--source=").map(str::to_owned);
+        inline.or_else(|| (arg == "--source").then(|| spec.argv.get(at + 1).cloned())?)
+    });
+    given.unwrap_or_else(|| spec.name.clone())
+}
+
+/// A name that no other run ever had: 64 hex digits.
+pub(super) fn instance() -> io::Result<String> {
+    let bytes: [u8; 32] = process::random()?;
+    Ok(bytes.iter().fold(String::new(), |hex, byte| format!("{hex}{byte:02x}")))
+}
