@@ -32,6 +32,12 @@ pub struct Wanted {
 }
 
 impl Wanted {
+    fn is_within(&self, other: &Self) -> bool {
+        self.results.is_subset(&other.results)
+            && self.names.is_subset(&other.names)
+            && self.folders.is_subset(&other.folders)
+    }
+
     /// The folders that have to be watched for it.
     fn dirs(&self) -> BTreeSet<PathBuf> {
         let parents = self.results.iter().chain(&self.names).filter_map(|path| path.parent());
@@ -97,7 +103,7 @@ impl Eyes {
         path.parent().is_some_and(|dir| self.dirs.contains_key(dir))
     }
 
-    /// Watches exactly this. True when a folder was not watched before, so that what happened in
+    /// Watches exactly this. True when something was not watched before, so that what happened to
     /// it meanwhile is to be looked for.
     pub fn arm(&mut self, wanted: &Wanted) -> bool {
         if self.blind {
@@ -114,20 +120,20 @@ impl Eyes {
             }
         }
         let dirs = wanted.dirs();
-        let lost = {
+        let (lost, mut new) = {
             let mut filed = lock(&self.filed);
+            let new = !wanted.is_within(&filed.wanted);
             if filed.wanted != *wanted {
                 filed.wanted.clone_from(wanted);
                 filed.dirs.clone_from(&dirs);
                 filed.signals.retain(|path, _| wanted.results.contains(path));
             }
-            std::mem::take(&mut filed.lost)
+            (std::mem::take(&mut filed.lost), new)
         };
         let stale = self.dirs.keys().filter(|dir| !dirs.contains(*dir) || lost.contains(*dir));
         for dir in stale.cloned().collect::<Vec<_>>() {
             self.forget(&dir);
         }
-        let mut new = false;
         for dir in &dirs {
             new |= self.watch_dir(dir);
         }

@@ -114,7 +114,11 @@ impl Probe {
             None => Named::None,
             Some(file) => kept.name(Path::new(file), fate, wants.pid_file, self.pidfds),
         };
-        let pid = item.known.filter(|known| known.exited.is_none()).map(|known| known.who.pid);
+        let known = item.known.filter(|known| known.exited.is_none()).map(|known| known.who);
+        let pid = match named {
+            Named::Alive(who) => Some(known.unwrap_or(who).pid),
+            _ => known.map(|who| who.pid),
+        };
         Seen {
             fate: fate.filter(|_| item.known.is_some()),
             named,

@@ -96,7 +96,7 @@ impl Watch {
         self.desk.pass(self.planned, self.args.poll_interval, &now);
         let (look, mut health) = self.read(&now)?;
         // The folders of new items are watched before they are looked at.
-        let new_folder = self.arm();
+        let new = self.arm();
         health.extend(self.mind_eyes(&now));
         self.look(&now);
         self.describe(session);
@@ -109,7 +109,7 @@ impl Watch {
         }
         // What a stall makes worth watching may have moved before it was watched, and so may a
         // registry whose folder is new.
-        let again = self.arm() || new_folder;
+        let again = self.arm() || new;
         self.pause(session, look, again, &now)
     }
 
@@ -148,7 +148,7 @@ impl Watch {
         Ok((Look::Whole, health.collect()))
     }
 
-    /// Watches what matters now; true when a folder was not watched before.
+    /// Watches what matters now; true when something was not watched before.
     fn arm(&mut self) -> bool {
         let mut wanted = Wanted::default();
         if let Some(registry) = &self.registry {
