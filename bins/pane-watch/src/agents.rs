@@ -227,14 +227,8 @@ fn parent_and_tty(pid: u32) -> Option<(u32, Option<u64>)> {
     let mut fields = rest.split_ascii_whitespace().skip(1);
     let parent = fields.next()?.parse().ok()?;
     let tty: i32 = fields.nth(2)?.parse().ok()?;
-    Some((parent, (tty != 0).then(|| device(tty))))
-}
-
-/// The kernel prints a device number in 32 bits: 12 of the minor, 12 of the major, 8 of the minor.
-fn device(tty: i32) -> u64 {
-    let tty = tty.cast_unsigned();
-    let (major, minor) = ((tty >> 8) & 0xfff, (tty & 0xff) | ((tty >> 12) & 0xf_ff00));
-    rustix::fs::makedev(major, minor)
+    // A device number of the kernel is one of stat(2), too, but for its sign.
+    Some((parent, (tty != 0).then(|| tty.cast_unsigned().into())))
 }
 
 #[cfg(test)]
@@ -246,12 +240,5 @@ mod tests {
         let (line, _) = lineage(std::process::id());
         assert_eq!(line[0], std::process::id());
         assert_eq!(line.get(1).copied(), Some(std::os::unix::process::parent_id()));
-    }
-
-    #[test]
-    fn a_terminal_of_the_kernel_is_that_of_its_node() {
-        // pts/3, and pts/300, whose minor has more than eight bits.
-        assert_eq!(device(0x8803), rustix::fs::makedev(136, 3));
-        assert_eq!(device(0x0010_882c), rustix::fs::makedev(136, 300));
     }
 }

@@ -39,8 +39,8 @@ enum Told {
 pub struct Pane {
     /// As it was listed last.
     pub row: Row,
-    /// When its process began, on the clock since boot.
-    pub born: Option<Duration>,
+    /// When its process started, as the system counts.
+    pub start: Option<u64>,
     /// It left the scope. It is remembered, since it may come back.
     pub is_away: bool,
     owner: Option<Owner>,
@@ -101,8 +101,10 @@ pub trait World {
     fn stands(&self, owner: &Owner) -> bool;
     /// The pid of an agent whose process ended, and since when (on the monotonic clock).
     fn ended(&self, owner: &Owner) -> Option<(u32, Duration)>;
-    /// When a process began that lives, on the clock since boot.
-    fn born(&self, pid: u32) -> Option<Duration>;
+    /// When a process started that lives, as the system counts.
+    fn start(&self, pid: u32) -> Option<u64>;
+    /// How long ago that was.
+    fn age(&self, start: u64, now: &Now) -> Duration;
 }
 
 /// The rules of a run.
@@ -191,7 +193,7 @@ impl Pane {
     fn new(row: &Row, preexisting: bool) -> Self {
         Self {
             row: row.clone(),
-            born: None,
+            start: None,
             is_away: false,
             owner: None,
             preexisting,
@@ -224,13 +226,13 @@ impl Pane {
         if self.row.dead {
             return self.judge_dead(rules, now, outcome);
         }
-        self.born = self.born.or_else(|| world.born(self.row.pid));
+        self.start = self.start.or_else(|| world.start(self.row.pid));
         if self.role(rules).is_some() {
             return;
         }
         match self.owner.clone() {
             Some(owner) => self.judge_tracked(&owner, world, rules, now, outcome),
-            None => self.judge_untracked(rules, now, outcome),
+            None => self.judge_untracked(world, rules, now, outcome),
         }
     }
 
@@ -289,12 +291,18 @@ impl Pane {
         }));
     }
 
-    fn judge_untracked(&mut self, rules: &Rules<'_>, now: &Now, outcome: &mut Outcome) {
+    fn judge_untracked(
+        &mut self,
+        world: &impl World,
+        rules: &Rules<'_>,
+        now: &Now,
+        outcome: &mut Outcome,
+    ) {
         // One whose process has ended is about to be listed as dead, or not at all.
-        let Some(born) = self.born.filter(|_| !self.told.contains(&Told::Untracked)) else {
+        let Some(start) = self.start.filter(|_| !self.told.contains(&Told::Untracked)) else {
             return;
         };
-        let young = rules.untracked_after.saturating_sub(now.boot.saturating_sub(born));
+        let young = rules.untracked_after.saturating_sub(world.age(start, now));
         if !young.is_zero() {
             return outcome.wait(now.monotonic + young + TICK);
         }

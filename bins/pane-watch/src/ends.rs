@@ -7,10 +7,7 @@ use std::{
 };
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use rustix::{
-    io::Errno,
-    process::{Pid, PidfdFlags, pidfd_open},
-};
+use shared::process;
 
 /// When a server is asked again that still lists a process as alive whose end is known.
 const AFTER_MS: [u64; 4] = [10, 25, 100, 400];
@@ -23,25 +20,20 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Holds the processes `wanted`, and no others. `t` is now on the monotonic clock.
-    pub fn hold(&mut self, wanted: &BTreeSet<u32>, t: Duration) {
+    /// Holds the processes `wanted`, and no others. What can't be held the sweep has to find.
+    pub fn hold(&mut self, wanted: &BTreeSet<u32>) {
         self.alive.retain(|pid, _| wanted.contains(pid));
         self.over.retain(|pid, _| wanted.contains(pid));
-        for pid in wanted {
-            if self.alive.contains_key(pid) || self.over.contains_key(pid) {
-                continue;
-            }
-            let Some(number) = i32::try_from(*pid).ok().and_then(Pid::from_raw) else { continue };
-            match pidfd_open(number, PidfdFlags::empty()) {
-                Ok(fd) => drop(self.alive.insert(*pid, fd)),
-                Err(Errno::SRCH) => drop(self.over.insert(*pid, t)),
-                // Not to be had: the sweep has to do.
-                Err(_) => {}
+        for pid in wanted.iter().filter(|pid| !self.over.contains_key(pid)) {
+            if !self.alive.contains_key(pid)
+                && let Ok(end) = process::end_of(*pid)
+            {
+                self.alive.insert(*pid, end);
             }
         }
     }
 
-    /// Notes which have ended.
+    /// Notes which have ended. `t` is now on the monotonic clock.
     pub fn note(&mut self, t: Duration) {
         let mut fds: Vec<PollFd<'_>> =
             self.alive.values().map(|fd| PollFd::new(fd.as_fd(), PollFlags::POLLIN)).collect();
@@ -106,16 +98,16 @@ mod tests {
         let mut child = ::tests::command("sleep").arg("1000").spawn().unwrap();
         let (pid, t) = (child.id(), Duration::from_secs(5));
         let mut ends = Ends::default();
-        ends.hold(&[pid].into(), t);
+        ends.hold(&[pid].into());
         ends.note(t);
         assert_eq!((ends.fds().count(), ends.due(t)), (1, None));
         child.kill().unwrap();
         child.wait().unwrap();
         ends.note(t);
         assert_eq!((ends.fds().count(), ends.due(t)), (0, Some(t + Duration::from_millis(10))));
-        ends.hold(&[pid].into(), t);
+        ends.hold(&[pid].into());
         assert_eq!(ends.fds().count(), 0);
-        ends.hold(&BTreeSet::new(), t);
+        ends.hold(&BTreeSet::new());
         assert_eq!(ends.due(t), None);
     }
 }

@@ -4,7 +4,6 @@ use std::{collections::BTreeSet, time::Duration};
 
 use shared::{
     exit::{Error, Reason},
-    pidfile,
     process::{self, State},
     wait::Waiter,
 };
@@ -219,16 +218,12 @@ fn not_found(message: &str) -> Error {
 }
 
 fn survives(pane: &Pane) -> bool {
-    pane.born.is_some() && born(pane.row.pid) == pane.born
+    pane.start.is_some() && start(pane.row.pid) == pane.start
 }
 
-/// When a process began that lives, on the clock since boot.
+/// When a process started that lives: a number that only this start has.
 #[must_use]
-pub fn born(pid: u32) -> Option<Duration> {
-    match process::look(pid) {
-        Ok(Some((identity, State::Alive))) => {
-            Some(Duration::from_millis(identity.start_ticks * 1000 / pidfile::HERTZ))
-        }
-        _ => None,
-    }
+pub fn start(pid: u32) -> Option<u64> {
+    let (identity, state) = process::look(pid).ok()??;
+    (state == State::Alive).then_some(identity.start_ticks)
 }

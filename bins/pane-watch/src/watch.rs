@@ -13,7 +13,7 @@ use shared::{
     cursor::{Cursor, Found},
     exit::{self, Ended, Error},
     health::{Extent, Health, Reasons},
-    pidfile,
+    pidfile, process,
     session::{Look, Session},
     watch::is_remote,
 };
@@ -147,7 +147,7 @@ impl Watch {
         };
         pass.health.extend(self.reasons.recover("tmux_unresponsive", now));
         let Outcome { events, due } = self.sweep(&seen, now);
-        self.hold(&seen, now);
+        self.hold(&seen);
         Pass { events, due, ..pass }
     }
 
@@ -164,14 +164,14 @@ impl Watch {
     }
 
     /// Takes hold of the processes of all panes that live, and of the server.
-    fn hold(&mut self, seen: &Seen, now: &Now) {
+    fn hold(&mut self, seen: &Seen) {
         if self.args.no_pidfd {
             return;
         }
         let alive = seen.rows.iter().filter(|row| !row.dead).map(|row| row.pid);
         let wanted: BTreeSet<u32> =
             alive.chain(self.memory.server.map(|server| server.pid)).collect();
-        self.ends.hold(&wanted, now.monotonic);
+        self.ends.hold(&wanted);
     }
 
     fn folders(&self) -> Vec<PathBuf> {
@@ -213,8 +213,15 @@ impl World for Agents {
         self.ended(owner)
     }
 
-    fn born(&self, pid: u32) -> Option<Duration> {
-        probe::born(pid)
+    fn start(&self, pid: u32) -> Option<u64> {
+        probe::start(pid)
+    }
+
+    fn age(&self, start: u64, now: &Now) -> Duration {
+        // On the wall clock, whose steps its start takes part in.
+        let began = process::started_ms(start).unwrap_or(i64::MAX);
+        let age = now.wall.as_millisecond().saturating_sub(began);
+        Duration::from_millis(age.try_into().unwrap_or(0))
     }
 }
 

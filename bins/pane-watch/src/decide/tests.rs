@@ -36,9 +36,13 @@ impl World for Facts {
         Some((4177, Duration::from_secs(at)))
     }
 
-    fn born(&self, pid: u32) -> Option<Duration> {
+    fn start(&self, pid: u32) -> Option<u64> {
         let (_, at) = self.born.filter(|(young, _)| *young == pid).unwrap_or((pid, 0));
-        Some(Duration::from_secs(at))
+        Some(at)
+    }
+
+    fn age(&self, start: u64, now: &Now) -> Duration {
+        now.boot.saturating_sub(Duration::from_secs(start))
     }
 }
 
