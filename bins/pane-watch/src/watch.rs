@@ -90,6 +90,10 @@ impl Watch {
     pub fn pass(&mut self, session: &mut Session) -> Result<ControlFlow<Ended>, Error> {
         let now = session.pass(&self.folders())?.now;
         let (mut health, over) = self.agents.read(self.args.poll_interval, &now)?;
+        if over {
+            // No look: its items are gone, and nobody wants to hear of their panes.
+            return session.finish("shutdown_request", Ended::Done).map(ControlFlow::Break);
+        }
         self.agents.look(now.monotonic);
         self.ends.note(now.monotonic);
         let sight = self.probe.look(&self.memory, &self.agents.panes(), session.waiter())?;
@@ -104,9 +108,6 @@ impl Watch {
             let stopped = [Health::stopped(reason, &now)];
             let told = session.tell::<Event>(&now, &stopped, &[])?;
             return Ok(ControlFlow::Break(told.break_value().unwrap_or(Ended::Done)));
-        }
-        if over {
-            return session.finish("shutdown_request", Ended::Done).map(ControlFlow::Break);
         }
         self.describe(session);
         let due = pass.due.into_iter().chain(self.ends.due(now.monotonic)).min();

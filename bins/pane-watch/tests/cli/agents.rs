@@ -126,8 +126,9 @@ fn g5_what_the_registry_said_before_is_history() {
     let lost = next(&mut watch, "untracked_pane");
     assert_eq!(lost["pane"], *first, "its item fell with the shutdown");
     world.scene.append("items", "{\"shutdown_request\":true}\n");
-    assert_eq!(next(&mut watch, "untracked_pane")["pane"], *second);
-    assert_eq!(watch.event("monitor_stopped")["reason"], "shutdown_request");
+    let stopped = watch.line();
+    let stopped = if stopped["event"] == "monitor_armed" { watch.line() } else { stopped };
+    assert_eq!(stopped["reason"], "shutdown_request", "{second} is told of by nobody");
     assert_eq!(watch.end().code, Some(0));
 }
 
