@@ -1,0 +1,13 @@
+//! The engine, row by row.
+
+mod acks;
+mod budgets;
+mod decisions;
+mod events;
+mod guard;
+mod holding;
+mod inputs;
+mod script;
+mod stall;
+mod state;
+mod world;
