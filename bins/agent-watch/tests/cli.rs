@@ -9,6 +9,7 @@ mod cli {
     mod registry;
     mod results;
     mod scenarios;
+    mod stage;
 }
 
 use std::{

@@ -1,13 +1,15 @@
 //! `classify`: says of every event that passes through how soon a reader must act.
 //!
 //! A line of input goes through [`json`] (is it an object, and where are its members), [`judge`]
-//! (what do the [`rules`] say of it) and [`splice`] (the answer goes between its bytes), or to its [`audience`]'s share of it. [`filter`]
-//! joins these for the [`stream`], [`report`] for a whole input (read by [`survey`]). Only [`input`],
-//! the two that drive it, and `main` touch the world.
+//! (what do the [`rules`] in [`force`] say of it) and [`splice`] (the answer goes between its
+//! bytes), or becomes its [`audience`]'s share. [`filter`] joins these for the [`stream`],
+//! [`report`] for a whole input (read by [`survey`]). Only [`input`], those that drive it, and
+//! `main` touch the world.
 
 pub mod args;
 pub mod audience;
 pub mod filter;
+pub mod force;
 pub mod input;
 pub mod intake;
 pub mod json;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use classify::{
     args::Args,
-    input,
+    force,
     judge::Judge,
     rules::{self, Rule},
     stream::Stream,
@@ -31,12 +31,13 @@ fn run(args: &Args) -> Result<Ended, Error> {
     let share = args.share()?;
     let mut waiter = Waiter::new(args.parent_pid).map_err(Error::on("take over the signals"))?;
     let is_stream = !args.report && !args.print_rules;
-    let rules = match rules_in_force(args, &mut waiter) {
+    let rules = match force::rules(args, &mut waiter) {
         Ok(Some(rules)) => rules,
         Ok(None) => return Ok(Ended::Done),
         // Whoever reads the stream has to hear of it.
         Err(err) if is_stream && err.reason() != Reason::Usage => {
-            return Stream::new(args, Judge::new(&builtin()?), share, &mut waiter).refuse(err);
+            return Stream::new(args, Judge::new(&force::builtin()?), share, &mut waiter)
+                .refuse(err);
         }
         Err(err) => return Err(err),
     };
@@ -48,29 +49,6 @@ fn run(args: &Args) -> Result<Ended, Error> {
         return survey::run(args, judge, &mut waiter);
     }
     Stream::new(args, judge, share, &mut waiter).run()
-}
-
-/// The rules of `--rules`, then the built-in ones unless a rule that fits everything switches
-/// them off. `None` when there was a reason to stop.
-fn rules_in_force(args: &Args, waiter: &mut Waiter) -> Result<Option<Vec<Rule>>, Error> {
-    let mut rules = Vec::new();
-    if let Some(path) = &args.rules {
-        let text = input::read(path, rules::MOST_BYTES, waiter);
-        let Some(text) = text.map_err(|err| Error::io("read", path, &err))? else {
-            return Ok(None);
-        };
-        rules = rules::parse(&text)
-            .map_err(|fault| Error::usage(format!("unable to use {}: {fault}", path.display())))?;
-    }
-    if !rules.iter().any(|rule| rule.conditions.is_empty()) {
-        rules.extend(builtin()?);
-    }
-    Ok(Some(rules))
-}
-
-fn builtin() -> Result<Vec<Rule>, Error> {
-    let unusable = |fault| format!("unable to use the built-in rules: {fault}");
-    rules::builtin().map_err(|fault| Error::new(Reason::Runtime, "rules_unusable", unusable(fault)))
 }
 
 fn print(rules: &[Rule], waiter: &Waiter) -> std::io::Result<Ended> {
