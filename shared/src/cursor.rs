@@ -205,10 +205,22 @@ fn refused(path: &Path, cause: &str) -> Error {
 ///
 /// Those of the file system; `path` is then as it was.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_with(path, |file| file.write_all(bytes))
+}
+
+/// The same for what is too large to be held at once: `write` gets the file.
+///
+/// # Errors
+///
+/// Those of `write`, too.
+pub fn replace_with(
+    path: &Path,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<()> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".tmp.{}", std::process::id()));
     let temporary = PathBuf::from(name);
-    let written = write_synced(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+    let written = write_synced(&temporary, write).and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
         return written;
@@ -217,10 +229,10 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     File::open(dir.unwrap_or(Path::new(".")))?.sync_all()
 }
 
-fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn write_synced(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(path)?;
-    file.write_all(bytes)?;
+    write(&mut file)?;
     file.sync_all()
 }
 

@@ -73,6 +73,13 @@ fn is_unfit(c: char) -> bool {
 /// whose name says that the value is a secret.
 #[must_use]
 pub fn redact(text: &str) -> Cow<'_, str> {
+    if !bears_sign(text) {
+        return Cow::Borrowed(text);
+    }
+    find_and_replace(text)
+}
+
+fn find_and_replace(text: &str) -> Cow<'_, str> {
     static SECRET: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(concat!(
             r"(?i:(?P<url>[a-z][a-z0-9+.-]*://)[^\s/@]+@)",
@@ -94,9 +101,90 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     })
 }
 
+/// Whether `text` has any of the words without which nothing in it is a credential. Most has none
+/// of them, and to know that costs a fraction of the search for the forms themselves.
+fn bears_sign(text: &str) -> bool {
+    const SIGNS: [&str; 25] = [
+        "://",
+        "gho_",
+        "ghp_",
+        "ghu_",
+        "ghs_",
+        "ghr_",
+        "github_pat_",
+        "glpat-",
+        "sk-",
+        "xox",
+        "akia",
+        "asia",
+        "aiza",
+        "npm_",
+        "pypi-",
+        "eyj",
+        "bearer",
+        "basic",
+        "authorization",
+        "private key",
+        "passw",
+        "secret",
+        "token",
+        "api_key",
+        "apikey",
+    ];
+    let text = text.to_ascii_lowercase();
+    SIGNS.iter().any(|sign| text.contains(sign))
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    #[test]
+    fn every_form_of_a_credential_bears_a_sign() {
+        let long = "a1B2".repeat(10);
+        for text in [
+            format!("ftp://u:{long}@h"),
+            format!("ghs_{long}"),
+            format!("github_pat_{long}"),
+            format!("glpat-{long}"),
+            format!("sk-{long}"),
+            format!("xoxb-{long}"),
+            "AKIAABCDEFGHIJKLMNOP".to_owned(),
+            "ASIAABCDEFGHIJKLMNOP".to_owned(),
+            format!("AIza{long}"),
+            format!("npm_{long}"),
+            format!("pypi-{long}"),
+            format!("eyJ{long}.{long}."),
+            format!("BEARER {long}"),
+            format!("Basic {long}"),
+            format!("authorization: token {long}"),
+            format!("-----BEGIN PRIVATE KEY-----{long}"),
+            format!("PassWord={long}"),
+            format!("my_passwd: {long}"),
+            format!("SECRET={long}"),
+            format!("x-token:{long}"),
+            format!("apikey={long}"),
+            format!("API_KEY={long}"),
+        ] {
+            assert!(redact(&text).contains("[redacted]"), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_bears_no_sign_is_left_as_it_is(
+            parts in proptest::collection::vec(prop_oneof![
+                Just("gh"), Just("p_"), Just("token"), Just("="), Just("a1B2a1B2a1B2a1B2a1B2a1B2"),
+                Just("://"), Just("x"), Just("@"), Just(" "), Just("sk"), Just("-"), Just("api"),
+                Just("_"), Just("KEY"), Just("ASIA"), Just("ABCDEFGHIJKLMNOP"), Just("pass"),
+            ], 0..12),
+        ) {
+            let text = parts.concat();
+            prop_assert!(bears_sign(&text) || !find_and_replace(&text).contains("[redacted]"));
+        }
+    }
 
     #[test]
     fn credentials_are_redacted_before_the_text_is_cut() {
