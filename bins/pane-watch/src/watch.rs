@@ -166,7 +166,7 @@ impl Watch {
 
     /// Takes hold of the processes of all panes that live, and of the server.
     fn hold(&mut self, seen: &Seen) {
-        if self.args.no_pidfd {
+        if self.args.no_pidfd || self.args.running.once {
             return;
         }
         let alive = seen.rows.iter().filter(|row| !row.dead).map(|row| row.pid);
