@@ -57,7 +57,7 @@ pub fn stop(
         };
         match ended {
             Ok(true) => stopped.push(name.clone()),
-            _ => refusal = refusal.or(Some(stuck(name).into())),
+            _ => refusal = refusal.or(Some(unended(name, due).into())),
         }
     }
     refusal.map_or(Ok(stopped), Err)
@@ -147,10 +147,9 @@ pub fn conflict(record: &Record, reason: &'static str, action: &'static str) -> 
     }
 }
 
-fn stuck(name: &str) -> Error {
-    Error::new(
-        Reason::Runtime,
-        "stop_failed",
-        format!("unable to stop {name}: its keeper does not end"),
-    )
+fn unended(name: &str, due: Duration) -> Error {
+    let is_late = clock::monotonic() >= due;
+    let cause =
+        if is_late { "its keeper does not end" } else { "nobody waits for its end any more" };
+    Error::new(Reason::Runtime, "stop_failed", format!("unable to stop {name}: {cause}"))
 }

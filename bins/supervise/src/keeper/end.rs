@@ -19,7 +19,7 @@ use crate::{
 impl Keeper {
     /// The leader has ended by itself.
     pub(super) fn has_died(&mut self) -> io::Result<()> {
-        let Some(fate) = self.end_family(GRACE) else { return Ok(()) };
+        let Some(fate) = self.end_family(|| GRACE) else { return Ok(()) };
         if self.record.ready_at.is_none() {
             return self.fail(&ended_early(fate));
         }
@@ -71,13 +71,15 @@ impl Keeper {
             };
             return self.fail(why);
         }
-        let request = fs::read(self.home.stop_request()).ok();
-        let request: Option<StopRequest> =
-            request.and_then(|text| serde_json::from_slice(&text).ok());
-        let request = request.filter(|request| request.instance == self.record.instance);
-        let grace = request.as_ref().map_or(GRACE, |request| request.grace);
+        // Read again until the end: another stop may have less patience.
+        let (path, instance) = (self.home.stop_request(), self.record.instance.clone());
+        let request = || {
+            let request: StopRequest = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
+            (request.instance == instance).then_some(request)
+        };
+        let grace = || request().map_or(GRACE, |request| request.grace);
         let fate = self.end_family(grace).unwrap_or(Fate { code: None, signal: None });
-        let replaced = request.is_some_and(|request| request.replaced);
+        let replaced = request().is_some_and(|request| request.replaced);
         self.end_with(if replaced { EndReason::Replaced } else { EndReason::Stopped }, fate);
         let _ = fs::remove_file(self.home.stop_request());
         Ok(())
@@ -86,7 +88,7 @@ impl Keeper {
     /// The monitor can't be proven: it is ended, and what was made for it goes.
     pub(super) fn fail(&mut self, why: &str) -> io::Result<()> {
         self.over = true;
-        let _ = self.end_family(GRACE);
+        let _ = self.end_family(|| GRACE);
         let said = self.stderr.last_lines(3);
         undo(&self.home, self.first_run, &self.record.instance);
         let detail = if said.is_empty() { why.to_owned() } else { format!("{why}: {said}") };
@@ -94,7 +96,7 @@ impl Keeper {
     }
 
     /// Ends the monitor and all that it started, and takes in the last that they say.
-    fn end_family(&mut self, grace: Duration) -> Option<Fate> {
+    fn end_family(&mut self, grace: impl Fn() -> Duration) -> Option<Fate> {
         let mut family = self.monitor.as_ref()?.family.clone();
         let woken = Rc::clone(&self.woken);
         let fate = family.end(grace, &woken, || self.pass_on());

@@ -52,18 +52,19 @@ impl Family {
         !matches!(waitid(WaitId::Pid(leader), flags), Ok(None))
     }
 
-    /// Ends the family: TERM, then KILL to what is left after `grace`. `meanwhile` is called
-    /// whenever something may have been printed; `woken` is readable when a child has ended.
+    /// Ends the family: TERM, then KILL to what is left after `grace`, which may be shortened until
+    /// then. `meanwhile` is called whenever something may have been printed; `woken` is readable
+    /// when a child has ended.
     pub fn end(
         &mut self,
-        grace: Duration,
+        grace: impl Fn() -> Duration,
         woken: &UnixStream,
         mut meanwhile: impl FnMut(),
     ) -> Fate {
-        let due = clock::monotonic() + grace;
+        let begun = clock::monotonic();
         self.signal(Signal::TERM);
-        while !self.is_gone() && clock::monotonic() < due {
-            rest(woken, due);
+        while !self.is_gone() && clock::monotonic() < begun + grace() {
+            rest(woken, begun + grace());
             meanwhile();
             // One that was lost since is asked too.
             self.strays.signal(Signal::TERM);

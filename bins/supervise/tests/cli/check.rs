@@ -70,6 +70,26 @@ fn an_end_is_told_once_and_a_death_until_it_is_over() {
 }
 
 #[test]
+fn a_stop_takes_note_of_a_death() {
+    let store = Store::new();
+    let started = store.start("dies", LASTING);
+    kill(number(&started["pid"]));
+    eventually("it has died", || store.status("dies")["alive"] == false);
+    assert_eq!(names(&store.done(&["check"]), "dead_monitors"), ["dies"]);
+    for _ in 0..2 {
+        assert_eq!(store.done(&["stop", "dies"])["changed"], false);
+    }
+    let status = store.status("dies");
+    assert_eq!((&status["end_reason"], &status["exit_signal"]), (&"stopped".into(), &9.into()));
+    let report = store.done(&["check"]);
+    assert_eq!(
+        (names(&report, "ended"), &report["dead_monitors"]),
+        (vec!["dies".to_owned()], &json!([]))
+    );
+    assert_eq!(store.done(&["check"])["ended"], json!([]));
+}
+
+#[test]
 fn task_ids_limit_it_and_an_unknown_one_is_dead() {
     let store = Store::new();
     let started = store.start("gate", LASTING);

@@ -10,6 +10,9 @@ use serde_json::Value;
 use supervise::place::{Home, Place};
 use tests::{Running, Scene, built, eventually, lines};
 
+/// Whether the means are weaker than Linux's.
+pub(crate) const PLAIN: bool = cfg!(not(all(target_os = "linux", not(doorbell_plain))));
+
 /// A command that lives until it is told to end.
 pub(crate) const LASTING: &[&str] = &["sleep", "1000"];
 
