@@ -17,8 +17,6 @@ fn end(remain: &str, code: i64) -> (String, Vec<Value>) {
     assert_eq!(watch.event("untracked_pane")["pane"], *pane);
     world.scene.write("go", "");
     let mut lines = vec![watch.line()];
-    // tmux keeps a pane that did not fail when it has not learnt of the code in time.
-    world.tmux.run(&["set-option", "-g", "remain-on-exit", "off"]);
     let marker = world.idle();
     loop {
         let line = watch.line();
@@ -29,6 +27,7 @@ fn end(remain: &str, code: i64) -> (String, Vec<Value>) {
     }
 }
 
+/// tmux keeps a pane that did not fail when it has not learnt of the code in time.
 fn is_kept_in_doubt(line: &Value) -> bool {
     line["event"] == "pane_dead" && line.get("exit_status").is_none_or(|status| *status == 0)
 }
