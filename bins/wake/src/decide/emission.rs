@@ -288,9 +288,13 @@ impl Engine {
             records.drop_key(slot, name);
             return;
         }
-        records.edit(slot, name, |key| {
+        let told = records.edit(slot, name, |key| {
             (key.told, key.told_as, key.due) = (Some(now), key.severity, None);
         });
+        // What is told and not there any more is looked for from now on, to be forgotten.
+        if let Some(seen) = records.record_mut(slot).seen.as_mut().filter(|_| told) {
+            seen.present.insert(name.clone());
+        }
     }
 
     fn stamp_note(&mut self, slot: Slot, reason: &str, claim: &str) {

@@ -143,9 +143,9 @@ impl Records {
         self.keys.insert((slot, name), key);
     }
 
-    /// Changes a key, if it is there.
-    pub(super) fn edit(&mut self, slot: Slot, name: &Name, change: impl FnOnce(&mut Key)) {
-        let Some(key) = self.keys.get_mut(&(slot, name.clone())) else { return };
+    /// Changes a key, and says whether it is there.
+    pub(super) fn edit(&mut self, slot: Slot, name: &Name, change: impl FnOnce(&mut Key)) -> bool {
+        let Some(key) = self.keys.get_mut(&(slot, name.clone())) else { return false };
         let (place, at) = key.place(name, self.repeat);
         change(key);
         let moved = key.place(name, self.repeat);
@@ -153,6 +153,7 @@ impl Records {
             self.spots.remove(&(slot, place, at, name.clone()));
             self.spots.insert((slot, moved.0, moved.1, name.clone()));
         }
+        true
     }
 
     pub(super) fn drop_key(&mut self, slot: Slot, name: &Name) -> Option<Key> {

@@ -183,3 +183,16 @@ fn h16_a_held_key_without_a_time_is_taken_as_new() {
     );
     assert_eq!(play.lines[0].1.items[0].entry.since, 100_000);
 }
+
+/// What went before it was told is told once, and forgotten like anything that was told.
+#[test]
+fn what_is_told_after_it_went_is_forgotten_after_two_looks() {
+    waits(
+        "0:   {T}(0) => hold
+         10:  {R}(0) => hold
+         240: tick   => wake {T}
+         250: {R}(0) => wake {R}
+         260: {R}(0) => no_change | keys {=fault:a}
+         500: {T}(0) => hold",
+    );
+}

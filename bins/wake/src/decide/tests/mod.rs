@@ -7,6 +7,7 @@ mod events;
 mod guard;
 mod holding;
 mod inputs;
+mod properties;
 mod script;
 mod stall;
 mod state;

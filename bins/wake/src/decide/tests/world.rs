@@ -48,6 +48,8 @@ struct Known {
     /// It was told with less urgency than it has.
     escalated: bool,
     immediate: bool,
+    /// A whole look has missed it.
+    missed: bool,
     absent: u8,
 }
 
@@ -55,10 +57,10 @@ struct Known {
 pub(super) struct World {
     policy: Policy,
     pub(super) engine: Engine,
-    /// The file.
-    saved: String,
     pub(super) now: Ms,
     kill: Option<Moment>,
+    /// Nothing keeps a line back that is due.
+    pub(super) is_prompt: bool,
     pub(super) claims: BTreeSet<String>,
     /// Lines, those that were printed again not counted.
     pub(super) lines: Vec<(Ms, Emission)>,
@@ -73,13 +75,12 @@ pub(super) struct World {
 impl World {
     pub(super) fn new(policy: Policy) -> Self {
         let state = State::new("w", "00112233aabbccdd", 0);
-        let saved = serde_json::to_string(&state).unwrap();
         Self {
             engine: Engine::new(policy.clone(), state),
             policy,
-            saved,
             now: 0,
             kill: None,
+            is_prompt: false,
             claims: BTreeSet::new(),
             lines: Vec::new(),
             repeated: 0,
@@ -94,8 +95,9 @@ impl World {
         serde_json::to_string(self.engine.state()).unwrap()
     }
 
+    /// The state is saved after every input, and when a line is on its way out.
     pub(super) fn restart(&mut self) {
-        let state = State::from_json(&self.saved).unwrap();
+        let state = State::from_json(&self.state()).unwrap();
         self.engine = Engine::new(self.policy.clone(), state);
     }
 
@@ -144,7 +146,6 @@ impl World {
             ..Event::default()
         };
         self.engine.take(Input::Event(&event), self.now);
-        self.saved = self.state();
         self.print();
     }
 
@@ -183,9 +184,10 @@ impl World {
         (draft.revision, draft.pending) = (format!("r{revision}"), Some(pending.into()));
         draft.entries.clone_from(&entries);
         self.engine.take(Input::Look(&settle(draft)), self.now);
-        self.saved = self.state();
         self.print();
-        self.is_repeated(&id, &entries);
+        if self.is_prompt {
+            self.is_repeated(&id, &entries);
+        }
     }
 
     /// Keeps the account of a look.
@@ -201,13 +203,16 @@ impl World {
         if self.revisions.insert(subject, revision).is_some_and(|known| known != revision) {
             self.known.retain(|(of, key), _| of != id || !is_limited(key));
         }
+        // What was told and missed is forgotten with its mask.
+        let (now, repeat) = (self.now, self.policy.repeat_interval);
+        let is_old = |told: Ms| now - told >= repeat;
+        self.known
+            .retain(|(of, _), known| of != id || !known.missed || !known.told.is_some_and(is_old));
         for found in entries {
             let at = (id.clone(), found.key.clone());
-            let known = self.known.entry(at).or_default();
-            if known.since == 0 {
-                known.since = self.now;
-            }
-            known.absent = 0;
+            let known = self.known.entry(at);
+            let known = known.or_insert(Known { since: now, ..Known::default() });
+            (known.absent, known.missed) = (0, false);
         }
         if !whole {
             return;
@@ -217,6 +222,7 @@ impl World {
             if of != id || is_named(key) {
                 return true;
             }
+            known.missed = true;
             known.absent += u8::from(known.told.is_some());
             if known.told.is_some() { known.absent < 2 } else { !is_limited(key) }
         });
@@ -237,7 +243,6 @@ impl World {
         while let Some(at) = self.engine.next_at().filter(|at| *at <= until) {
             self.now = self.now.max(at);
             self.engine.take(Input::Tick, self.now);
-            self.saved = self.state();
             self.print();
             ticks += 1;
             assert!(ticks < 1000, "the engine wants ticks for ever at {}", self.now);
@@ -249,7 +254,6 @@ impl World {
     pub(super) fn print(&mut self) {
         while let Some(line) = self.engine.emission(self.now) {
             self.engine.put_line(&line.claim);
-            self.saved = self.state();
             let kill = self.kill.take();
             if kill == Some(Moment::BeforeWrite) {
                 self.restart();
@@ -266,7 +270,6 @@ impl World {
                 self.repeated += 1;
             }
             self.engine.flushed(self.now);
-            self.saved = self.state();
         }
     }
 
