@@ -172,12 +172,10 @@ impl Probe {
                 continue;
             }
             match self.tmux.list(&["-t", id], waiter)? {
-                Answer::NoTarget => {
-                    self.unknown.insert(id.clone());
-                    if let Some(pane) = memory.panes.get(id) {
-                        seen.lost.insert(id.clone(), Lost::Gone(survives(pane)));
-                    }
-                }
+                Answer::NoTarget => match memory.panes.get(id) {
+                    Some(pane) => drop(seen.lost.insert(id.clone(), Lost::Gone(survives(pane)))),
+                    None => drop(self.unknown.insert(id.clone())),
+                },
                 answer => match said(answer)?.into_iter().find(|row| row.pane == *id) {
                     Some(row) if named.contains(id) => seen.rows.push(row),
                     _ => drop(seen.lost.insert(id.clone(), Lost::Moved)),
