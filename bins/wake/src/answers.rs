@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use shared::{
     exit::Error,
     session::{Pass, Session},
@@ -24,14 +25,23 @@ pub struct Answer {
     /// `dispatched`, `busy`, `unavailable`, `completed`.
     pub result: String,
     /// Tokens read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "count", skip_serializing_if = "Option::is_none")]
     pub tokens_in: Option<u64>,
     /// Tokens written.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "count", skip_serializing_if = "Option::is_none")]
     pub tokens_out: Option<u64>,
     /// How the turn went.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "word", skip_serializing_if = "Option::is_none")]
     pub disposition: Option<String>,
+}
+
+/// An answer counts, whatever is wrong with what it says of its cost: that is then not known.
+fn count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    Value::deserialize(from).map(|value| value.as_u64())
+}
+
+fn word<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    Value::deserialize(from).map(|value| value.as_str().map(str::to_owned))
 }
 
 impl Answer {
@@ -117,7 +127,7 @@ mod tests {
             r#"{"ack":"stalled","agent":"executor"}"#,
             r#"{"ack":"wake","result":"busy"}"#,
             r#"{"ack":"stalled","claim":"c","result":"busy"}"#,
-            r#"{"ack":"wake","claim":"c","result":"completed","tokens_in":-1}"#,
+            r#"{"ack":"wake","claim":7,"result":"completed"}"#,
             "rubbish",
             "",
         ] {
@@ -129,6 +139,9 @@ mod tests {
             AckResult::Completed { tokens_in: Some(5200), tokens_out: None, stalled: true };
         let taken = answer.with_ack(|ack| (ack.claim.to_owned(), ack.result));
         assert_eq!(taken, Some(("b1".to_owned(), result)));
+        let odd = br#"{"ack":"wake","claim":"b1","result":"completed","tokens_in":-1,"tokens_out":"many","disposition":7}"#;
+        let odd = Answer::read(odd).unwrap();
+        assert_eq!((odd.tokens_in, odd.tokens_out, odd.disposition), (None, None, None));
         let odd = Answer { result: "lost".to_owned(), ..answer };
         assert_eq!(odd.with_ack(|_| ()), None);
     }

@@ -3,16 +3,16 @@
 use std::{io, path::PathBuf, time::Duration};
 
 use jiff::Timestamp;
+use serde_json::Value;
 use shared::{clock::Now, exit::Error, reading::Look};
 
 use crate::{
     answers::Answers,
-    decide::{Emission, Engine, Ms, RecordId, State, Verdict},
+    decide::{Emission, Engine, Ms, State, Verdict},
     evidence::{Evidence, File},
     history::{History, Note, What},
     looks::Looks,
     store::Store,
-    text,
 };
 
 /// The books of one watch.
@@ -102,16 +102,17 @@ impl Books {
         self.evidence.write(&File::new(emission, text, at.to_string(), engine, looks))
     }
 
-    /// A line was printed.
-    pub fn printed(&mut self, emission: &Emission, now: &Now) {
-        let what = if emission.ends.is_some() { What::Stop } else { What::Wake };
-        let record = text::only(emission);
+    /// A line was printed: what it says of itself is what there is to note.
+    pub fn printed(&mut self, line: &[u8], now: &Now) {
+        let Ok(line) = serde_json::from_slice::<Value>(line) else { return };
+        let word = |name: &str| line.get(name).and_then(Value::as_str);
+        let what = if word("ends").is_some() { What::Stop } else { What::Wake };
         self.history.append(&Note {
-            kind: record.and_then(RecordId::kind),
-            subject: record.map(RecordId::subject),
-            decision: Some(emission.decision.word()),
-            reason: Some(emission.reason.as_str()),
-            claim: Some(&emission.claim),
+            kind: word("kind"),
+            subject: word("subject"),
+            decision: word("decision"),
+            reason: word("reason"),
+            claim: word("claim"),
             ..Note::new(what, now.timestamp().to_string())
         });
     }

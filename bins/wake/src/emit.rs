@@ -26,18 +26,18 @@ impl Run<'_> {
 
     /// At least once: the line is in the state before it leaves, and done with after that.
     fn print(&mut self, emission: &Emission, now: &Now) -> Step {
-        let mut bytes = match &emission.again {
+        let bytes = match &emission.again {
             Some(line) => format!("{line}\n").into_bytes(),
             None => self.compose(emission, now).map_err(Error::on("make a line"))?.bytes,
         };
         let text = String::from_utf8_lossy(bytes.strip_suffix(b"\n").unwrap_or(&bytes));
         self.engine.put_line(&text);
         self.save(now)?;
-        go_on(self.session.tell_lines(now, [&*std::mem::take(&mut bytes)])?)?;
+        go_on(self.session.tell_lines(now, [&*bytes])?)?;
         self.has_told = true;
         self.engine.flushed(self.clock.ms(now));
         if let Some(books) = &mut self.books {
-            books.printed(emission, now);
+            books.printed(&bytes, now);
         }
         self.save(now)
     }

@@ -237,6 +237,7 @@ impl Rest<'_> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::Value;
     use shared::reading::{parse, settle::settle};
 
@@ -336,5 +337,52 @@ mod tests {
         assert_eq!((&last["subject"], &last["kind"]), (&"print".into(), &"basin".into()));
         assert_eq!((&last["decision"], &last["reason"]), (&"stop_success".into(), &"done".into()));
         assert!(text.contains(r#""context":["y","z","w"],"context_count":40,"id""#), "{text}");
+    }
+
+    fn any_text() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            Just("\u{1}".to_owned()),
+            Just("\"".to_owned()),
+            Just("🦀".to_owned()),
+            Just("k".to_owned()),
+            Just("\u{2028}".to_owned()),
+            Just("|".to_owned()),
+        ];
+        (piece, 1usize..200)
+            .prop_map(|(piece, times)| shared::text::head(&piece.repeat(times), 200).to_owned())
+    }
+
+    proptest! {
+        #[test]
+        fn every_line_fits_and_says_whose_it_is(
+            subjects in proptest::collection::vec(any_text(), 1..4),
+            entries in proptest::collection::vec((any_text(), any_text(), 0usize..3), 0..20),
+            revision in any_text(),
+            context in proptest::collection::vec(any_text(), 0..5),
+            (source, reason, path) in (1usize..=64, 1usize..=40, 0usize..1500),
+        ) {
+            let subjects: Vec<&str> = subjects.iter().map(String::as_str).collect();
+            let mut emission = emission(": ", &subjects);
+            if subjects.len() == 1 {
+                emission.reason = Reason::new(&"r".repeat(reason));
+            }
+            emission.records[0].revision = shared::text::head(&revision, 128).to_owned();
+            let item = |(key, brief, of): &(String, String, usize)| {
+                item(of % subjects.len(), key, brief)
+            };
+            emission.items = entries.iter().map(item).collect();
+            emission.context_count = context.len() as u64;
+            emission.context = context;
+            let path = format!("/{}", "p".repeat(path));
+            let (text, value) = made(&emission, &"s".repeat(source), Some(&path));
+            let head = &text[..text.floor_char_boundary(HEAD)];
+            prop_assert!(head.contains(r#""claim":"b1946ac92492d234","evidence":"#), "{}", head);
+            prop_assert!(value["evidence"].is_null() || head.contains(&path), "{}", head);
+            prop_assert!(text::encoded(value["text"].as_str().unwrap()) <= TEXT);
+            let shown = value["entries"].as_array().map_or(0, Vec::len);
+            let more = usize::try_from(value["more"].as_u64().unwrap_or(0)).unwrap();
+            prop_assert_eq!(shown + more, entries.len());
+            prop_assert_eq!(shown > 0, !entries.is_empty());
+        }
     }
 }

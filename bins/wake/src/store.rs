@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
-    io::{self, Write as _},
+    io::{self, BufWriter, Write as _},
     os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
     time::Duration,
@@ -19,6 +19,8 @@ use crate::decide::{Ms, Refused, State};
 
 /// The most bytes of a state: above what the most keys take.
 const LIMIT: u64 = 1 << 30;
+/// How much of it is written at once.
+const PIECE: usize = 64 << 10;
 /// How long a change waits for others.
 const PATIENCE: Duration = Duration::from_millis(250);
 /// How long to wait after a save that failed.
@@ -142,9 +144,12 @@ impl Store {
     /// Those of the file system; the old file is then as it was.
     pub fn save(&mut self, state: &State) -> io::Result<()> {
         let begun = clock::monotonic();
-        let mut bytes = serde_json::to_vec(state)?;
-        bytes.push(b'\n');
-        let saved = cursor::replace(&self.folder.join("state.json"), &bytes);
+        let saved = cursor::replace_with(&self.folder.join("state.json"), |file| {
+            let mut file = BufWriter::with_capacity(PIECE, file);
+            serde_json::to_writer(&mut file, state)?;
+            file.write_all(b"\n")?;
+            file.flush()
+        });
         let ended = clock::monotonic();
         match &saved {
             Ok(()) => self.cadence.saved(begun, ended),
