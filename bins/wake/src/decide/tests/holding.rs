@@ -190,9 +190,10 @@ fn what_is_told_after_it_went_is_forgotten_after_two_looks() {
     waits(
         "0:   {T}(0) => hold
          10:  {R}(0) => hold
-         240: tick   => wake {T}
-         250: {R}(0) => wake {R}
+         240: tick   => wake {T,R}
+         250: {R}(0) => no_change
          260: {R}(0) => no_change | keys {=fault:a}
-         500: {T}(0) => hold",
+         270: {R,T}(0) => hold
+         510: {R,T}(0) => wake {T}",
     );
 }

@@ -79,7 +79,7 @@ proptest! {
     fn the_same_calls_lead_to_the_same_state(policy in policies(), steps in steps()) {
         let play = || {
             let mut world = World::new(policy.clone());
-            steps.iter().for_each(|step| world.step(step));
+            world.play(&steps);
             world.state()
         };
         prop_assert_eq!(play(), play());
@@ -111,7 +111,7 @@ proptest! {
             max_wakes: Some(most), max_lifetime: lifetime, burst, refill: 60_000, ..policy()
         };
         let mut world = World::new(policy);
-        steps.iter().for_each(|step| world.step(step));
+        world.play(&steps);
         let turns = world.lines.iter().filter(|(_, line)| line.ends.is_none());
         let late = |at: u64| lifetime.is_some_and(|lifetime| at >= lifetime);
         prop_assert!(turns.clone().count() as u64 <= most);
@@ -124,7 +124,7 @@ proptest! {
     #[test]
     fn the_guard_holds(burst in 1_u32..5, steps in steps()) {
         let mut world = World::new(Policy { burst, refill: 100_000, ..policy() });
-        steps.iter().for_each(|step| world.step(step));
+        world.play(&steps);
         let times: Vec<u64> = world.lines.iter().map(|(at, _)| *at).collect();
         for (first, from) in times.iter().enumerate() {
             for (count, to) in times[first..].iter().enumerate() {

@@ -101,6 +101,12 @@ impl World {
         self.engine = Engine::new(self.policy.clone(), state);
     }
 
+    pub(super) fn play(&mut self, steps: &[Step]) {
+        for step in steps {
+            self.step(step);
+        }
+    }
+
     pub(super) fn step(&mut self, step: &Step) {
         match *step {
             Step::Raise { subject, key, immediate } => self.raise(subject, key, immediate),
@@ -167,7 +173,7 @@ impl World {
         let finding = |key: u8| Finding {
             key: format!("k{key}"),
             severity: Severity::Wake,
-            resets_on: if key % 2 == 0 { even } else { odd },
+            resets_on: if key.is_multiple_of(2) { even } else { odd },
             brief: String::new(),
         };
         let entries: Vec<Finding> = named.map(finding).collect();
