@@ -5,3 +5,4 @@
 mod contract;
 mod house;
 mod pipelines;
+mod readme;
