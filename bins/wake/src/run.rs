@@ -3,8 +3,8 @@
 use std::{ops::ControlFlow, os::fd::BorrowedFd, time::Duration};
 
 use shared::{
-    clock::Now,
-    exit::{Ended, Error},
+    clock::{self, Now},
+    exit::{self, Ended, Error},
     health::Reasons,
     lines::Line,
     reading::{Look, parse, parts::Parts},
@@ -93,39 +93,7 @@ pub struct Run<'a> {
 ///
 /// A state or lock that is refused, an input that can't be read, an output that can't be written.
 pub fn run(filter: &Filter, policy: Policy, session: &mut Session) -> Result<Ended, Error> {
-    let now = shared::clock::now();
-    let clock = Clock::new(&now);
-    let (books, mut state) = match &filter.watch {
-        Some(name) => {
-            let folder = store::folder(filter.store.as_deref(), name)?;
-            let (books, state) = Books::open(folder, name, clock.ms(&now))?;
-            (Some(books), state)
-        }
-        None => (None, store::fresh("", clock.ms(&now))?),
-    };
-    if filter.rearm {
-        state.rearm(clock.ms(&now));
-    }
-    let answers = filter.acks.as_deref().map(|path| Answers::new(path, state.acks.clone()));
-    let answers = answers.transpose()?;
-    if answers.is_some() {
-        session.sweep_every(SWEEP);
-    }
-    let mut run = Run {
-        filter,
-        session,
-        clock,
-        engine: Engine::new(policy, state),
-        books,
-        looks: Looks::default(),
-        parts: Parts::new(),
-        input: Some(Intake::stdin().map_err(Error::on("read stdin"))?),
-        answers,
-        reasons: Reasons::default(),
-        bad: BadLines::default(),
-        has_told: false,
-        is_warned: false,
-    };
+    let mut run = Run::begin(filter, policy, session)?;
     let ended = match run.flow() {
         Ok(never) => match never {},
         Err(Halt::Ended(ended)) => ended,
@@ -138,11 +106,49 @@ pub fn run(filter: &Filter, policy: Policy, session: &mut Session) -> Result<End
     Ok(ended)
 }
 
+impl<'a> Run<'a> {
+    fn begin(filter: &'a Filter, policy: Policy, session: &'a mut Session) -> Result<Self, Error> {
+        let now = clock::now();
+        let clock = Clock::new(&now);
+        let (books, mut state) = match &filter.watch {
+            Some(name) => {
+                let folder = store::folder(filter.store.as_deref(), name)?;
+                let (books, state) = Books::open(folder, name, clock.ms(&now))?;
+                (Some(books), state)
+            }
+            None => (None, store::fresh("", clock.ms(&now))?),
+        };
+        if filter.rearm {
+            state.rearm(clock.ms(&now));
+        }
+        let answers = filter.acks.as_deref().map(|path| Answers::new(path, state.acks.clone()));
+        let answers = answers.transpose()?;
+        if answers.is_some() {
+            session.sweep_every(SWEEP);
+        }
+        Ok(Self {
+            filter,
+            session,
+            clock,
+            engine: Engine::new(policy, state),
+            books,
+            looks: Looks::default(),
+            parts: Parts::new(),
+            input: Some(Intake::stdin().map_err(Error::on("read stdin"))?),
+            answers,
+            reasons: Reasons::default(),
+            bad: BadLines::default(),
+            has_told: false,
+            is_warned: false,
+        })
+    }
+}
+
 impl Run<'_> {
     fn flow(&mut self) -> Result<std::convert::Infallible, Halt> {
         self.session.ready()?;
         if let Some(Err(err)) = self.books.as_ref().map(Books::probe) {
-            self.store_failed(&err, &shared::clock::now())?;
+            self.store_failed(&err, &clock::now())?;
         }
         loop {
             self.round()?;
@@ -183,7 +189,8 @@ impl Run<'_> {
             |engine: &Engine| engine.state().in_flight.as_ref().map(|line| line.claim.clone());
         let before = claim(&self.engine);
         let quiet = quiet(self.engine.take(Input::Tick, ms), self.filter.verbose);
-        let is_lost = before.is_some() && claim(&self.engine) != before;
+        let is_over = self.engine.state().outcome.is_some();
+        let is_lost = !is_over && before.is_some() && claim(&self.engine) != before;
         if let (Some(lost), Some(books)) = (before.filter(|_| is_lost), &mut self.books) {
             books.unconfirmed(&lost, now);
         }
@@ -213,7 +220,9 @@ impl Run<'_> {
 
     /// The last line may want its newline. What waits is told now, unless the next run goes on.
     fn end_of_input(&mut self, input: &mut Intake, now: &Now) -> Step {
-        if let Some(last) = input.lines.finish() {
+        if input.lines.pending() > 0 && input.lines.begun().is_empty() {
+            self.line(Line::TooLong(input.lines.pending()), now)?;
+        } else if let Some(last) = input.lines.finish() {
             self.line(Line::Whole(&last), now)?;
         }
         if self.books.is_none() {
@@ -277,13 +286,10 @@ impl Run<'_> {
     }
 
     fn answer(&mut self, answer: &Answer, now: &Now) -> Step {
-        if !self.engine.state().knows(&answer.claim) {
-            if !std::mem::replace(&mut self.is_warned, true) {
-                let claim = &answer.claim;
-                let message = format!("unable to take the answer to {claim:?}: no such claim");
-                shared::exit::warn("wake", &message);
-            }
-            return Ok(());
+        if !self.is_warned && !self.engine.state().knows(&answer.claim) {
+            self.is_warned = true;
+            let claim = &answer.claim;
+            exit::warn("wake", &format!("unable to take the answer to {claim:?}: no such claim"));
         }
         let taken = answer.with_ack(|ack| {
             let ms = self.clock.ms(now);

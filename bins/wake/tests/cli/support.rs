@@ -24,10 +24,12 @@ pub(crate) fn feed(scene: &Scene, args: &[&str], lines: &[String]) -> Ended {
     running.end()
 }
 
-/// Writes lines in one write.
+/// Writes lines in one write. A program that refuses to run reads none of them.
 pub(crate) fn say(stdin: &mut impl std::io::Write, lines: &[String]) {
     let text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
-    stdin.write_all(text.as_bytes()).unwrap();
+    if let Err(err) = stdin.write_all(text.as_bytes()) {
+        assert_eq!(err.kind(), std::io::ErrorKind::BrokenPipe, "{err}");
+    }
 }
 
 /// A look at `subject` that found these entries.
