@@ -1,5 +1,7 @@
 //! Programs joined by pipes, as their users join them.
 
+mod agents;
+
 use std::{
     fs,
     process::{Child, Stdio},
