@@ -98,41 +98,78 @@ fn a5_a_reader_that_is_gone_ends_the_watch() {
 }
 
 #[test]
-fn a6_tokens_count_once_and_a7_what_is_not_known_is_said() {
+fn a6_tokens_count_once() {
     let scene = Scene::new();
     let mut running = acked(&scene, &[]);
     let mut stdin = running.stdin().unwrap();
     say(&mut stdin, &[keys("s", &["k"])]);
     let first = running.event("wake");
-    let done =
-        answer(&first["claim"], &json!({"result": "completed", "tokens_in": 7, "tokens_out": 2}));
+    let spent = json!({"result": "completed", "tokens_in": 7, "tokens_out": 2});
+    let done = answer(&first["claim"], &spent);
     scene.append("acks", format!("{done}{done}"));
-    eventually("the tokens are booked", || state(&scene, "w")["spent"]["tokens_in"] == 7);
     say(&mut stdin, &[keys("t", &["k"])]);
     let second = running.event("wake");
-    scene.append("acks", result(&second["claim"], "completed"));
-    eventually("the answer is booked", || state(&scene, "w")["spent"]["tokens_known"] == false);
+    scene.append("acks", result(&second["claim"], "dispatched"));
+    eventually("the last is read", || state(&scene, "w")["in_flight"]["stage"] == "dispatched");
     let spent = &state(&scene, "w")["spent"];
     assert_eq!((&spent["tokens_in"], &spent["tokens_out"]), (&7.into(), &2.into()));
+    assert_eq!(spent["tokens_known"], true);
 }
 
 #[test]
-fn a8_a_signal_keeps_what_is_in_flight_and_a9_what_is_due_comes_at_once() {
+fn a7_tokens_that_are_not_told_are_not_known() {
     let scene = Scene::new();
     let mut running = acked(&scene, &[]);
     let mut stdin = running.stdin().unwrap();
     say(&mut stdin, &[keys("s", &["k"])]);
-    let first = running.raw();
-    let claim = serde_json::from_str::<Value>(&first).unwrap()["claim"].clone();
+    let first = running.event("wake");
+    scene.append("acks", result(&first["claim"], "completed"));
+    eventually("the answer is booked", || state(&scene, "w")["spent"]["tokens_known"] == false);
+}
+
+/// A watch that was stopped with a line in flight: the line, and its claim.
+fn interrupted(scene: &Scene) -> (String, Value) {
+    let mut running = acked(scene, &[]);
+    let mut stdin = running.stdin().unwrap();
+    say(&mut stdin, &[keys("s", &["k"])]);
+    let line = running.raw();
+    let claim = serde_json::from_str::<Value>(&line).unwrap()["claim"].clone();
     let Ended { code, lines, .. } = running.stop();
     assert_eq!((code, lines.len()), (Some(0), 0));
-    assert_eq!(state(&scene, "w")["in_flight"]["claim"], claim);
+    (line, claim)
+}
 
-    // Answered while nobody watches.
+#[test]
+fn a8_a_signal_keeps_what_is_in_flight() {
+    let scene = Scene::new();
+    let (_, claim) = interrupted(&scene);
+    assert_eq!(state(&scene, "w")["in_flight"]["claim"], claim);
+}
+
+#[test]
+fn a9_what_became_due_while_nobody_watched_comes_at_once() {
+    let scene = Scene::new();
+    let (line, claim) = interrupted(&scene);
+    let mut known = state(&scene, "w");
+    known["in_flight"]["stage"] = "busy".into();
+    known["in_flight"]["resend_ms"] = 1.into();
+    known["in_flight"]["deadline_ms"] = Value::Null;
+    scene.write("store/wake/w/state.json", known.to_string());
+    let mut again = acked(&scene, &["--busy-retry=1000"]);
+    let _stdin = again.stdin().unwrap();
+    assert_eq!(again.raw(), line);
+    assert_eq!(again.stop().code, Some(0));
+    assert_eq!(state(&scene, "w")["in_flight"]["claim"], claim);
+}
+
+#[test]
+fn an_answer_that_came_while_nobody_watched_counts() {
+    let scene = Scene::new();
+    let (line, claim) = interrupted(&scene);
     scene.append("acks", result(&claim, "busy"));
     let mut again = acked(&scene, &[]);
     let _stdin = again.stdin().unwrap();
-    assert_eq!(again.raw(), first);
+    assert_eq!(again.raw(), line);
     assert_eq!(again.stop().code, Some(0));
 }
 

@@ -243,22 +243,33 @@ fn x11_a_kill_before_the_rename_leaves_the_old_state_whole() {
 }
 
 #[test]
-fn x12_foreign_fields_are_kept_and_x13_foreign_keys_dropped() {
+fn x12_foreign_fields_are_kept() {
     let scene = Scene::new();
     let mut known = told_state(&scene);
     known["future"] = json!({"n": [1, "x"]});
     let record = &mut known["subjects"]["r|probe-watch|basin|s"];
     record["future"] = 1.into();
     record["keys"]["=l"]["future"] = 2.into();
-    let key = record["keys"]["=k"].clone();
-    record["keys"]["red"] = key;
     written(&scene, "w", &known);
     assert!(feed(&scene, &["--watch=w"], &[keys("s", &["k", "l"])]).lines.is_empty());
     let after = state(&scene, "w");
     let record = &after["subjects"]["r|probe-watch|basin|s"];
     assert_eq!((&after["future"], &record["future"]), (&json!({"n": [1, "x"]}), &1.into()));
     assert_eq!(record["keys"]["=l"]["future"], 2);
-    assert!(record["keys"].get("red").is_none());
+}
+
+#[test]
+fn x13_a_key_without_its_scope_is_dropped() {
+    let scene = Scene::new();
+    let mut known = told_state(&scene);
+    let keys_of = |state: &mut Value| state["subjects"]["r|probe-watch|basin|s"]["keys"].take();
+    let mut kept = keys_of(&mut known.clone());
+    kept["red"] = kept["=k"].clone();
+    known["subjects"]["r|probe-watch|basin|s"]["keys"] = kept;
+    written(&scene, "w", &known);
+    assert!(feed(&scene, &["--watch=w"], &[keys("s", &["k", "l"])]).lines.is_empty());
+    let left = keys_of(&mut state(&scene, "w"));
+    assert!(left.get("red").is_none() && left.get("=k").is_some(), "{left}");
 }
 
 #[test]
