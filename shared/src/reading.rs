@@ -1,5 +1,5 @@
 //! Readings: all that one look at one subject found, as the sources of `--emit readings` write
-//! it ([`mod@write`]) and as `wake` and `probe-watch` read it: [`parse`], [`parts`], [`settle`].
+//! it (`write`) and as `wake` and `probe-watch` read it: [`parse`], [`parts`], [`settle`].
 
 pub mod look;
 pub mod parse;

@@ -1,7 +1,7 @@
 //! `wake`: decides when a reader's turn is worth spending on what the monitors say.
 //!
 //! [`decide`] is the engine, which knows neither clock nor file. Around it, [`run`] reads the input
-//! ([`intake`], [`message`]) and the [`answers`], and prints what the engine says: [`emit`] writes each
+//! ([`intake`], [`message`]) and the [`answers`], and prints what the engine says: `emit` writes each
 //! [`mod@line`] with its [`text`] once the [`books`] ([`store`], [`evidence`], [`history`]) hold it.
 
 pub mod answers;
