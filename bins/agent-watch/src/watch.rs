@@ -115,7 +115,6 @@ impl Watch {
 
     /// Takes in what the registry has to say.
     fn read(&mut self, now: &Now) -> Result<(Look, Vec<Health>), Error> {
-        let first = !std::mem::replace(&mut self.asked_registry, true);
         let is_file = self.registry.as_ref().is_some_and(|path| path.is_file());
         let desk = &mut self.desk;
         let read = self.follower.read(&mut |said| desk.take(said, is_file, now));
@@ -130,6 +129,7 @@ impl Watch {
             }
             Err(err) => return Err(Error::io("read the registry", &shown, &err)),
         };
+        let first = !std::mem::replace(&mut self.asked_registry, true);
         self.input_ended = state == State::Ended || self.registry.is_some();
         if state == State::Absent {
             // One that never was is waited for without complaint, but what comes then is new.

@@ -158,7 +158,8 @@ fn one_that_can_not_be_read_is_told_and_read_later() {
     assert!(degraded["detail"].as_str().unwrap().contains("ermission denied"), "{degraded}");
     rights(0o644);
     assert_eq!(running.event("monitor_recovered")["reason"], "items_unreadable");
-    assert_eq!(running.event("item_registered")["agent"], "a");
+    let registered = running.event("item_registered");
+    assert_eq!((&registered["agent"], &registered["replayed"]), (&"a".into(), &true.into()));
 }
 
 #[test]
