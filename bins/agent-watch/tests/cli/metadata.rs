@@ -35,7 +35,7 @@ fn below(scene: &Scene) -> Vec<(String, String)> {
     named.filter(|(name, _)| name != "exe").collect()
 }
 
-/// Results of every kind and things that move, all of one agent that is silent.
+/// Results of every kind, all of one agent.
 fn set(scene: &Scene) -> Agent {
     nix::unistd::mkfifo(&scene.join("fifo.md"), nix::sys::stat::Mode::S_IRWXU).unwrap();
     scene.write("secret.md", "FAIL");
@@ -49,13 +49,8 @@ fn set(scene: &Scene) -> Agent {
     scene.write("work/notes", "x");
     scene.write("log", "x");
     let agent = Agent::start(scene, "stuck");
-    let more = format!(
-        ",\"idle_stall_sec\":0.3,\"progress_paths\":[\"{}\",\"{}\"]",
-        scene.join("log").display(),
-        scene.join("work").display()
-    );
-    for name in ["fifo", "secret", "link", "written", "stuck"] {
-        scene.append("items", line(scene, name, &(pid_file(scene, "stuck") + &more)));
+    for name in ["fifo", "secret", "link", "written"] {
+        scene.append("items", line(scene, name, &pid_file(scene, "stuck")));
     }
     agent
 }
@@ -82,6 +77,12 @@ fn play(scene: &Scene, watch: &mut Running) {
     next(watch, "result_ready");
     fs::remove_file(scene.join("written.md")).unwrap();
     next(watch, "result_removed");
+    let more = format!(
+        ",\"idle_stall_sec\":0.3,\"progress_paths\":[\"{}\",\"{}\"]",
+        scene.join("log").display(),
+        scene.join("work").display()
+    );
+    scene.append("items", line(scene, "stuck", &(pid_file(scene, "stuck") + &more)));
     next(watch, "stalled");
     scene.append("log", "y");
     next(watch, "recovered");
