@@ -12,8 +12,12 @@ pub(crate) fn agents(table: &mut Table) {
     deaths(table);
     results(table);
     many(table);
+    if has("ps") {
+        polled(table);
+    }
     if has("tmux") {
         panes(table);
+        sweep(table);
     }
 }
 
@@ -104,13 +108,80 @@ fn many(table: &mut Table) {
     }
 }
 
+/// What people run today: a loop that asks `ps` every 30 s. Its agents end evenly spread over one
+/// round.
+fn polled(table: &mut Table) {
+    let took: Duration = [5, 15, 25]
+        .map(|after| {
+            let mut agent = command("sleep").arg("1000").spawn().unwrap();
+            let check = format!("while ps -p {} >/dev/null; do sleep 30; done", agent.id());
+            let mut watch = command("bash").args(["-c", &check]).spawn().unwrap();
+            pause(Duration::from_secs(after));
+            agent.kill().unwrap();
+            agent.wait().unwrap();
+            let begun = instant();
+            watch.wait().unwrap();
+            begun.elapsed()
+        })
+        .iter()
+        .sum();
+    let name = "the same end, a loop that asks ps every 30 s";
+    table.row(name, "", &format!("mean {}", ms(took / 3)), "", "");
+}
+
+/// Runs tmux on the scene's own socket.
+fn tmux_in(scene: &Scene, args: &[&str]) -> String {
+    let mut tmux = command("tmux");
+    tmux.env_remove("TMUX").arg("-S").arg(scene.join("sock")).args(args);
+    String::from_utf8(tmux.output().unwrap().stdout).unwrap().trim().to_owned()
+}
+
+/// The CPU of one sweep over forty panes, the server's part included.
+fn sweep(table: &mut Table) {
+    let scene = Scene::new();
+    let tmux = |args: &[&str]| tmux_in(&scene, args);
+    let size = ["-x", "400", "-y", "400", "exec sleep 1000"];
+    let start = ["-f", "/dev/null", "new-session", "-dPF", "#{pane_id} #{pid}"];
+    let started = tmux(&[&start[..], &size].concat());
+    let (lead, server) = started.split_once(' ').unwrap();
+    for _ in 1..40 {
+        tmux(&["split-window", "-t", lead, "-d", "exec sleep 1000"]);
+        tmux(&["select-layout", "-t", lead, "tiled"]);
+    }
+    assert_eq!(tmux(&["list-panes", "-a"]).lines().count(), 40);
+    let server: u32 = server.parse().unwrap();
+    let mut watch = built_release("pane-watch");
+    watch.env_remove("TMUX").arg("-S").arg(scene.join("sock")).args(["--lead", lead]);
+    let watch = Running::ready(&scene, watch.args(["--baseline", "--poll-interval=0.1"]));
+    pause(Duration::from_secs(1));
+    let used = || ticks(watch.pid(), 4) + ticks(server, 2);
+    let before = used();
+    pause(Duration::from_secs(20));
+    // A tick is 10 ms. A sweep takes some of the tenth of a second from one to the next, so there
+    // are about nine a second.
+    let ticks = u32::try_from(used() - before).unwrap();
+    let each = f64::from(ticks) * 10.0 / (9.0 * 20.0);
+    table.row(
+        "pane-watch: CPU of a sweep of 40 panes",
+        &format!("{each:.1} ms"),
+        "",
+        "",
+        "< 10 ms",
+    );
+    drop(watch);
+    tmux(&["kill-server"]);
+}
+
+/// Ticks of CPU of a process: of itself, and with 4 fields of the children it has reaped, too.
+fn ticks(pid: u32, fields: usize) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let rest = stat.rsplit(')').next().unwrap();
+    rest.split_whitespace().skip(11).take(fields).filter_map(|n| n.parse::<u64>().ok()).sum()
+}
+
 fn panes(table: &mut Table) {
     let scene = Scene::new();
-    let tmux = |args: &[&str]| {
-        let mut tmux = command("tmux");
-        tmux.env_remove("TMUX").arg("-S").arg(scene.join("sock")).args(args);
-        String::from_utf8(tmux.output().unwrap().stdout).unwrap().trim().to_owned()
-    };
+    let tmux = |args: &[&str]| tmux_in(&scene, args);
     let start = [
         "-f",
         "/dev/null",
