@@ -145,7 +145,7 @@ impl<'a> File<'a> {
         engine: &Engine,
         looks: &'a Looks,
     ) -> Self {
-        let mut budget = Budget { left: ENTRIES, more: 0 };
+        let mut budget = Budget { left: ENTRIES, more: emission.beyond };
         let mut records: Vec<Record<'a>> =
             emission.records.iter().take(ENTRIES).map(|told| record(told, looks)).collect();
         for item in &emission.items {
@@ -157,7 +157,8 @@ impl<'a> File<'a> {
         let now_told: HashSet<(usize, &str)> =
             emission.items.iter().map(|item| (item.record, &*item.entry.key)).collect();
         for (at, (record, told)) in records.iter_mut().zip(&emission.records).enumerate() {
-            let View { masked, held, .. } = engine.view(&told.id);
+            let View { masked, masked_beyond, held, held_beyond, .. } = engine.silent(&told.id);
+            budget.more += masked_beyond + held_beyond;
             for (list, keys) in [(&mut record.masked, masked), (&mut record.held, held)] {
                 let silent = keys.into_iter().filter(|key| !now_told.contains(&(at, &*key.key)));
                 silent.for_each(|key| budget.push(list, || entry(key)));

@@ -210,8 +210,9 @@ impl Rest<'_> {
         }
         list.push(b']');
         self.add("entries", &list, 0);
-        if shown < emission.items.len() {
-            self.add("more", (emission.items.len() - shown).to_string().as_bytes(), 0);
+        let all = emission.items.len() + emission.beyond;
+        if shown < all {
+            self.add("more", (all - shown).to_string().as_bytes(), 0);
         }
         Ok(())
     }

@@ -19,6 +19,7 @@ pub(crate) fn emission(lead: &str, subjects: &[&str]) -> Emission {
         lead: lead.to_owned(),
         records: subjects.iter().map(told).collect(),
         items: Vec::new(),
+        beyond: 0,
         context: Vec::new(),
         context_count: 0,
     }

@@ -55,7 +55,7 @@ pub fn sentence(emission: &Emission, looks: &Looks, room: usize) -> Sentence {
     while let Some(item) = emission.items.get(shown).filter(|_| !is_cut) {
         let before = if shown > 0 { "; " } else { gap(&text) };
         let item = format!("{before}{}", words(emission, item));
-        let left = emission.items.len() - shown - 1;
+        let left = emission.items.len() + emission.beyond - shown - 1;
         let free = room.saturating_sub(encoded(&text) + encoded(&more(left)));
         if encoded(&item) <= free {
             text += &item;
@@ -67,7 +67,7 @@ pub fn sentence(emission: &Emission, looks: &Looks, room: usize) -> Sentence {
         }
         shown += 1;
     }
-    let rest = more(emission.items.len() - shown);
+    let rest = more(emission.items.len() + emission.beyond - shown);
     if encoded(&text) + encoded(&rest) <= room {
         text += &rest;
     }

@@ -56,9 +56,9 @@ pub fn quiet(verdict: &Verdict, view: &View, voice: Voice<'_>) -> io::Result<Vec
             kind: record.and_then(RecordId::kind),
             subject: record.map(RecordId::subject).filter(|subject| !subject.is_empty()),
             held: held.get(..shown).unwrap_or_default(),
-            masked: view.masked.len(),
+            masked: view.masked.len() + view.masked_beyond,
             next_at: view.next_at.map(stamp),
-            truncated: shown < held.len(),
+            truncated: shown < held.len() + view.held_beyond,
         };
         let mut bytes = line::json(&line)?;
         bytes.push(b'\n');
@@ -90,7 +90,7 @@ mod tests {
             entries: Vec::new(),
         };
         let held = vec![item(0, "k", "").entry];
-        let view = View { held, masked: Vec::new(), next_at: Some(1_775_657_400_000) };
+        let view = View { held, next_at: Some(1_775_657_400_000), ..View::default() };
         let line = quiet(&verdict, &view, voice).unwrap();
         ::tests::golden(&::tests::root().join("bins/wake/events/verdict.json"), &line);
         let many = View { held: vec![item(0, &"k".repeat(200), "").entry; 100], ..view };

@@ -1,13 +1,13 @@
 //! One line of everything that is due, and what follows from its being out.
 
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::collections::BTreeMap;
 
 use shared::reading::Severity;
 
 use super::{
     Condition, Decision, Emission, Ends, Engine, Entry, Item, Ms, Reason, Stage, Told,
-    engine::Again,
-    key::{NEVER, Name, REVISION, Trigger},
+    engine::{Again, LISTED},
+    key::{NEVER, Name, REVISION, Trigger, plain},
     parts::{Emitting, InFlight},
     record::{Note, Stamp},
     records::Slot,
@@ -29,6 +29,18 @@ impl Share {
         let is_stop = self.note.as_ref().is_some_and(Note::is_stop);
         usize::from(self.note.is_some()) + usize::from(!self.due.is_empty() && !is_stop)
     }
+}
+
+/// An entry that may be listed: by urgency, age and name.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate<'a> {
+    rank: u8,
+    since: Ms,
+    key: &'a str,
+    id: &'a str,
+    share: usize,
+    /// None: it stands for the verdict without entries.
+    name: Option<&'a Name>,
 }
 
 impl Engine {
@@ -56,7 +68,7 @@ impl Engine {
             self.end_watch(Decision::StopBudget, reason, now);
             return self.last(now);
         }
-        (self.closing || self.has_token(now)).then(|| self.fold_due(now)).flatten()
+        (self.closing || self.has_token(now)).then(|| self.fold_due()).flatten()
     }
 
     /// Completes the emission with the bytes that are about to be written, so that the state
@@ -135,15 +147,11 @@ impl Engine {
     }
 
     /// Everything that is due, in one line.
-    fn fold_due(&mut self, now: Ms) -> Option<Emission> {
+    fn fold_due(&mut self) -> Option<Emission> {
         let slots: Vec<Slot> = self.state.records.ready().iter().copied().collect();
         let shares: Vec<Share> = slots.into_iter().map(|slot| self.share(slot)).collect();
         let is_folded = shares.iter().map(Share::verdicts).sum::<usize>() > 1;
-        let mut items = Vec::new();
-        for (at, share) in shares.iter().enumerate() {
-            items.extend(self.items(at, share, is_folded));
-        }
-        items.sort_by(|one, other| self.order(&shares, one).cmp(&self.order(&shares, other)));
+        let (mut items, beyond) = self.first_items(&shares, is_folded);
         let records = self.number(&shares, &mut items);
         let stamps = self.stamps(&shares);
         let (decision, reason, ends, lead) = match shares.as_slice() {
@@ -152,7 +160,6 @@ impl Engine {
             _ => folded(records.len()),
         };
         let claim = self.emit(stamps, false);
-        let _ = now;
         Some(Emission {
             claim,
             again: None,
@@ -162,6 +169,7 @@ impl Engine {
             lead,
             records,
             items,
+            beyond,
             context: self.context.iter().cloned().collect(),
             context_count: self.context_count,
         })
@@ -174,40 +182,54 @@ impl Engine {
         Share { slot, note, due, trigger: records.due(slot).next().map(|(trigger, _)| trigger) }
     }
 
-    /// The entries that a record adds.
-    fn items(&self, record: usize, share: &Share, is_folded: bool) -> Vec<Item> {
-        let note = share.note.as_ref();
-        let stop = note.filter(|note| note.is_stop());
-        let verdict = stop.map(|note| (note.decision, note.reason.clone()));
-        let item = |entry| Item { record, verdict: verdict.clone(), entry };
-        let due = self.entries(share.slot, &share.due);
-        let mut items: Vec<Item> = due.into_iter().map(item).collect();
-        let is_named = stop.is_some() && !items.is_empty();
-        match note {
-            Some(note) if is_folded && !is_named => items.push(item(note_entry(note))),
-            Some(note) if !is_folded && note.reason == Reason::STALL && !note.is_stop() => {
-                let active = self.entries(share.slot, &self.active(share.slot));
-                items.extend(active.into_iter().map(item));
-            }
-            _ => {}
+    /// The entries that are listed, in their order, and how many are not. Of the many that may
+    /// be due only those are copied.
+    fn first_items(&self, shares: &[Share], is_folded: bool) -> (Vec<Item>, usize) {
+        let mut all = Vec::new();
+        for (at, share) in shares.iter().enumerate() {
+            all.extend(self.candidates(at, share, is_folded));
         }
-        items
+        all.sort_unstable();
+        let beyond = all.len().saturating_sub(LISTED);
+        all.truncate(LISTED);
+        let item = |candidate: Candidate<'_>| {
+            let share = shares.get(candidate.share)?;
+            let stop = share.note.as_ref().filter(|note| note.is_stop());
+            let entry = match candidate.name {
+                Some(name) => self.state.records.key(share.slot, name)?.entry(name),
+                None => note_entry(share.note.as_ref()?),
+            };
+            let verdict = stop.map(|note| (note.decision, note.reason.clone()));
+            Some(Item { record: candidate.share, verdict, entry })
+        };
+        (all.into_iter().filter_map(item).collect(), beyond)
     }
 
-    /// Urgent ones first, then ends, then the others; the oldest first, then by key.
-    fn order<'a>(
+    /// The entries that a record adds.
+    fn candidates<'a>(
         &'a self,
-        shares: &[Share],
-        item: &'a Item,
-    ) -> (Reverse<u8>, Ms, &'a str, &'a str) {
-        let rank = match item.entry.severity {
-            Severity::Immediate => 2,
-            Severity::Terminal => 1,
-            Severity::Wake => 0,
+        at: usize,
+        share: &'a Share,
+        is_folded: bool,
+    ) -> Vec<Candidate<'a>> {
+        let records = &self.state.records;
+        let id = records.record(share.slot).id.as_str();
+        let key = |name: &'a Name| {
+            let key = records.key(share.slot, name)?;
+            let (rank, since) = (rank(key.severity), key.since);
+            Some(Candidate { rank, since, key: plain(name), id, share: at, name: Some(name) })
         };
-        let slot = shares.get(item.record).map(|share| share.slot);
-        let id = slot.map_or("", |slot| self.state.records.record(slot).id.as_str());
-        (Reverse(rank), item.entry.since, &item.entry.key, id)
+        let mut all: Vec<Candidate<'a>> = share.due.iter().filter_map(key).collect();
+        let Some(note) = &share.note else { return all };
+        if is_folded && (all.is_empty() || !note.is_stop()) {
+            let rank = rank(note_severity(note));
+            let key = note.reason.as_str();
+            all.push(Candidate { rank, since: note.at, key, id, share: at, name: None });
+        } else if !is_folded && note.reason == Reason::STALL && !note.is_stop() {
+            let active = records.keys(share.slot).filter(|(_, key)| key.active);
+            all.extend(active.filter_map(|(name, _)| key(name)));
+        }
+        all
     }
 
     /// Numbers the records in the order of their first entries.
@@ -323,6 +345,7 @@ fn again(claim: &str, line: &str, ends: Option<Ends>) -> Emission {
         lead: String::new(),
         records: Vec::new(),
         items: Vec::new(),
+        beyond: 0,
         context: Vec::new(),
         context_count: 0,
     }
@@ -333,11 +356,24 @@ fn folded(records: usize) -> (Decision, Reason, Option<Ends>, String) {
     (Decision::WakeActionable, Reason::FOLDED, None, lead)
 }
 
+/// Urgent ones come first, then ends, then the others.
+fn rank(severity: Severity) -> u8 {
+    match severity {
+        Severity::Immediate => 0,
+        Severity::Terminal => 1,
+        Severity::Wake => 2,
+    }
+}
+
+fn note_severity(note: &Note) -> Severity {
+    if note.is_stop() { Severity::Terminal } else { Severity::Wake }
+}
+
 /// A verdict without entries as one of a folded line.
 fn note_entry(note: &Note) -> Entry {
     Entry {
         key: note.reason.to_string(),
-        severity: if note.is_stop() { Severity::Terminal } else { Severity::Wake },
+        severity: note_severity(note),
         condition: Condition::Once,
         since: note.at,
         repeat: false,

@@ -16,6 +16,8 @@ use super::{
 const KEEP: Ms = 30 * 86_400_000;
 /// How much there may be beyond the limits for as long as it takes to tell it.
 const PASSING: usize = 1000;
+/// The most entries that are listed anywhere.
+pub(super) const LISTED: usize = 1000;
 /// How many events are kept as context.
 const CONTEXT: usize = 32;
 
@@ -88,11 +90,19 @@ impl Engine {
         &self.state
     }
 
-    /// What is remembered of one record.
+    /// What is remembered of one record: the first 1000 keys of each sort.
     #[must_use]
     pub fn view(&self, record: &RecordId) -> View {
         let slot = self.state.records.find(record);
-        slot.map_or_else(View::default, |slot| self.state.view(slot))
+        slot.map_or_else(View::default, |slot| self.state.view(slot, LISTED))
+    }
+
+    /// The same without what is due, which the next line tells: with [`Engine::emission`], what
+    /// that line leaves out.
+    #[must_use]
+    pub fn silent(&self, record: &RecordId) -> View {
+        let slot = self.state.records.find(record);
+        slot.map_or_else(View::default, |slot| self.state.silent(slot, LISTED))
     }
 
     /// What came, for the caller to count.

@@ -18,6 +18,11 @@ pub(super) type Name = Arc<str>;
 pub(super) const REVISION: char = '=';
 pub(super) const NEVER: char = '~';
 
+/// A name without the character of its scope.
+pub(super) fn plain(name: &str) -> &str {
+    name.strip_prefix([REVISION, NEVER]).unwrap_or(name)
+}
+
 /// Why a key is due, the strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -138,7 +143,7 @@ impl Key {
     /// As it is told.
     pub(super) fn entry(&self, name: &str) -> Entry {
         Entry {
-            key: name.strip_prefix([REVISION, NEVER]).unwrap_or(name).to_owned(),
+            key: plain(name).to_owned(),
             severity: self.severity,
             condition: self.condition,
             since: self.since,

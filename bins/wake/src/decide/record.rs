@@ -29,6 +29,9 @@ pub(super) struct Record {
     pub(super) input: Ms,
     /// There is no room for it: it is forgotten as soon as it is told.
     pub(super) passing: bool,
+    /// When it is judged, and tidied, though nothing comes. Not part of the state.
+    pub(super) judged: Option<Ms>,
+    pub(super) tidied: Option<Ms>,
     pub(super) rest: Rest,
 }
 
@@ -45,6 +48,8 @@ impl Record {
             outcome: None,
             input,
             passing: false,
+            judged: None,
+            tidied: None,
             rest: Rest::default(),
         }
     }
@@ -61,8 +66,7 @@ impl Record {
             input: fields.get("input_ms").unwrap_or(Ms::MAX),
             passing: fields.take("passing"),
             seen,
-            id,
-            rest: Rest::default(),
+            ..Self::new(id, 0)
         }
     }
 

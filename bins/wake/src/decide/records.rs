@@ -12,9 +12,15 @@ use super::{
     record::Record,
 };
 
-/// A record's number while the program runs.
+/// A record's number while the program runs: its place in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Slot(u32);
+
+impl Slot {
+    fn at(self) -> usize {
+        usize::try_from(self.0).unwrap_or(usize::MAX)
+    }
+}
 
 /// Where a key stands, and at which time.
 type Spot = (Slot, Place, Ms, Name);
@@ -23,17 +29,19 @@ type Spot = (Slot, Place, Ms, Name);
 #[derive(Debug, Clone)]
 pub(super) struct Records {
     slots: BTreeMap<RecordId, Slot>,
-    all: BTreeMap<Slot, Record>,
+    list: Vec<Option<Record>>,
+    /// Places in the list that are empty.
+    free: Vec<Slot>,
     keys: BTreeMap<(Slot, Name), Key>,
-    next: u32,
     /// What a number without a record stands for.
     nobody: Record,
 
     /// How long a mask lasts.
     repeat: Ms,
     spots: BTreeSet<Spot>,
-    timers: Agenda,
-    chores: Agenda,
+    /// When records are judged, and tidied, though nothing comes.
+    timers: BTreeSet<(Ms, Slot)>,
+    chores: BTreeSet<(Ms, Slot)>,
     /// Those with something to print.
     ready: BTreeSet<Slot>,
 }
@@ -42,14 +50,14 @@ impl Default for Records {
     fn default() -> Self {
         Self {
             slots: BTreeMap::new(),
-            all: BTreeMap::new(),
+            list: Vec::new(),
+            free: Vec::new(),
             keys: BTreeMap::new(),
-            next: 0,
             nobody: Record::new(RecordId("".into()), 0),
             repeat: 0,
             spots: BTreeSet::new(),
-            timers: Agenda::default(),
-            chores: Agenda::default(),
+            timers: BTreeSet::new(),
+            chores: BTreeSet::new(),
             ready: BTreeSet::new(),
         }
     }
@@ -67,7 +75,7 @@ impl Records {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.all.len()
+        self.slots.len()
     }
 
     pub(super) fn key_count(&self) -> usize {
@@ -84,10 +92,14 @@ impl Records {
     }
 
     pub(super) fn add(&mut self, record: Record) -> Slot {
-        let slot = Slot(self.next);
-        self.next = self.next.wrapping_add(1);
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.list.push(None);
+            Slot(u32::try_from(self.list.len() - 1).unwrap_or(u32::MAX))
+        });
         self.slots.insert(record.id.clone(), slot);
-        self.all.insert(slot, record);
+        if let Some(place) = self.list.get_mut(slot.at()) {
+            *place = Some(record);
+        }
         slot
     }
 
@@ -95,20 +107,21 @@ impl Records {
         for name in self.names(slot) {
             self.drop_key(slot, &name);
         }
-        if let Some(record) = self.all.remove(&slot) {
-            self.slots.remove(&record.id);
-        }
-        self.timers.put(slot, None);
-        self.chores.put(slot, None);
+        self.set_timer(slot, None);
+        self.set_chore(slot, None);
         self.ready.remove(&slot);
+        if let Some(record) = self.list.get_mut(slot.at()).and_then(Option::take) {
+            self.slots.remove(&record.id);
+            self.free.push(slot);
+        }
     }
 
     pub(super) fn record(&self, slot: Slot) -> &Record {
-        self.all.get(&slot).unwrap_or(&self.nobody)
+        self.list.get(slot.at()).and_then(Option::as_ref).unwrap_or(&self.nobody)
     }
 
     pub(super) fn record_mut(&mut self, slot: Slot) -> &mut Record {
-        self.all.get_mut(&slot).unwrap_or(&mut self.nobody)
+        self.list.get_mut(slot.at()).and_then(Option::as_mut).unwrap_or(&mut self.nobody)
     }
 
     pub(super) fn key(&self, slot: Slot, name: &Name) -> Option<&Key> {
@@ -214,11 +227,13 @@ impl Records {
     }
 
     pub(super) fn set_timer(&mut self, slot: Slot, at: Option<Ms>) {
-        self.timers.put(slot, at);
+        let before = std::mem::replace(&mut self.record_mut(slot).judged, at);
+        shift(&mut self.timers, slot, before, at);
     }
 
     pub(super) fn set_chore(&mut self, slot: Slot, at: Option<Ms>) {
-        self.chores.put(slot, at);
+        let before = std::mem::replace(&mut self.record_mut(slot).tidied, at);
+        shift(&mut self.chores, slot, before, at);
     }
 
     pub(super) fn set_ready(&mut self, slot: Slot, is_ready: bool) {
@@ -234,53 +249,33 @@ impl Records {
     }
 
     pub(super) fn next_timer(&self) -> Option<Ms> {
-        self.timers.first()
-    }
-
-    pub(super) fn timer(&self, slot: Slot) -> Option<Ms> {
-        self.timers.of.get(&slot).copied()
+        self.timers.first().map(|(at, _)| *at)
     }
 
     /// The records to judge at `now`, the earliest first.
     pub(super) fn timers_due(&self, now: Ms) -> Vec<Slot> {
-        self.timers.due(now)
+        due(&self.timers, now)
     }
 
     /// The records to tidy at `now`.
     pub(super) fn chores_due(&self, now: Ms) -> Vec<Slot> {
-        self.chores.due(now)
+        due(&self.chores, now)
     }
 }
 
-/// One time for each record that has one, in order.
-#[derive(Debug, Clone, Default)]
-struct Agenda {
-    order: BTreeSet<(Ms, Slot)>,
-    of: BTreeMap<Slot, Ms>,
+/// Moves a record from one time to another.
+fn shift(agenda: &mut BTreeSet<(Ms, Slot)>, slot: Slot, before: Option<Ms>, at: Option<Ms>) {
+    if before == at {
+        return;
+    }
+    if let Some(before) = before {
+        agenda.remove(&(before, slot));
+    }
+    if let Some(at) = at {
+        agenda.insert((at, slot));
+    }
 }
 
-impl Agenda {
-    fn put(&mut self, slot: Slot, at: Option<Ms>) {
-        let before = match at {
-            Some(at) => self.of.insert(slot, at),
-            None => self.of.remove(&slot),
-        };
-        if before == at {
-            return;
-        }
-        if let Some(before) = before {
-            self.order.remove(&(before, slot));
-        }
-        if let Some(at) = at {
-            self.order.insert((at, slot));
-        }
-    }
-
-    fn first(&self) -> Option<Ms> {
-        self.order.first().map(|(at, _)| *at)
-    }
-
-    fn due(&self, now: Ms) -> Vec<Slot> {
-        self.order.iter().take_while(|(at, _)| *at <= now).map(|(_, slot)| *slot).collect()
-    }
+fn due(agenda: &BTreeSet<(Ms, Slot)>, now: Ms) -> Vec<Slot> {
+    agenda.iter().take_while(|(at, _)| *at <= now).map(|(_, slot)| *slot).collect()
 }

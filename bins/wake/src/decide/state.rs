@@ -118,15 +118,34 @@ impl State {
 
     /// What is remembered of each subject.
     pub fn subjects(&self) -> impl Iterator<Item = (&RecordId, View)> {
-        self.records.all().map(|slot| (&self.records.record(slot).id, self.view(slot)))
+        self.records.all().map(|slot| (&self.records.record(slot).id, self.view(slot, usize::MAX)))
     }
 
-    pub(super) fn view(&self, slot: Slot) -> View {
-        let mut view = View { next_at: self.records.timer(slot), ..View::default() };
-        for (name, key) in self.records.keys(slot) {
+    /// What is remembered of a record, at most `most` keys of each sort.
+    pub(super) fn view(&self, slot: Slot, most: usize) -> View {
+        self.view_of(slot, most, |_| true)
+    }
+
+    /// The same of those keys that no line tells now.
+    pub(super) fn silent(&self, slot: Slot, most: usize) -> View {
+        self.view_of(slot, most, |key| key.due.is_none())
+    }
+
+    fn view_of(&self, slot: Slot, most: usize, is_shown: impl Fn(&Key) -> bool) -> View {
+        let record = self.records.record(slot);
+        let mut view = View { next_at: record.judged, ..View::default() };
+        for (name, key) in self.records.keys(slot).filter(|(_, key)| is_shown(key)) {
             let waits = key.told.is_none() || key.due.is_some();
-            let list = if waits { &mut view.held } else { &mut view.masked };
-            list.push(key.entry(name));
+            let (list, beyond) = if waits {
+                (&mut view.held, &mut view.held_beyond)
+            } else {
+                (&mut view.masked, &mut view.masked_beyond)
+            };
+            if list.len() < most {
+                list.push(key.entry(name));
+            } else {
+                *beyond += 1;
+            }
         }
         view
     }

@@ -269,8 +269,11 @@ pub struct Emission {
     /// The records that the line is about, the urgent ones first. More than one verdict makes
     /// a folded line.
     pub records: Vec<Told>,
-    /// All entries: immediate ones first, then ends, then the others; the oldest first.
+    /// The entries, the first 1000: immediate ones first, then ends, then the others; the oldest
+    /// first.
     pub items: Vec<Item>,
+    /// How many more there are.
+    pub beyond: usize,
     /// The newest events that were no more than context, oldest first, at most 32.
     pub context: Vec<String>,
     /// How many there were since the last line.
@@ -310,8 +313,12 @@ pub struct Item {
 pub struct View {
     /// What waits to be told.
     pub held: Vec<Entry>,
+    /// How much more does.
+    pub held_beyond: usize,
     /// What was told and is silent.
     pub masked: Vec<Entry>,
+    /// How much more is.
+    pub masked_beyond: usize,
     /// When time alone makes something of it due.
     pub next_at: Option<Ms>,
 }

@@ -128,3 +128,19 @@ fn the_guard_fills_up_to_a_burst() {
     play.take("A{X} of late", 1_000_000);
     assert!(play.print(1_000_000).is_empty());
 }
+
+/// Of very many entries the first are listed, and all are masked.
+#[test]
+fn of_a_thousand_and_more_entries_the_rest_is_counted() {
+    let mut play = Play::new();
+    each(&mut play, "A{R}", 10, 0);
+    for key in 0..1200 {
+        play.take(&format!("raised k{key:04}"), key);
+    }
+    play.take("raised last immediate", 1300);
+    let line = only(play.print(2000));
+    assert_eq!((line.items.len(), line.beyond), (1000, 201));
+    assert_eq!((&*line.items[0].entry.key, &*line.items[1].entry.key), ("last", "k0000"));
+    let keys = play.state()["subjects"]["e|src|"]["keys"].as_object().unwrap().clone();
+    assert!(keys.len() == 1201 && keys.values().all(|key| key["told_ms"] == 2000));
+}
