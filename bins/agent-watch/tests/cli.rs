@@ -15,6 +15,7 @@ mod cli {
 use std::{
     fs,
     ops::{Deref, DerefMut},
+    path::PathBuf,
     process::{Child, Command},
 };
 
@@ -23,11 +24,11 @@ use tests::{Running, Scene, command};
 
 const EXE: &str = env!("CARGO_BIN_EXE_agent-watch");
 
-/// A watch on `items` with windows that are over soon.
+/// A watch on `items` with windows that are over soon, and sweeps that never come.
 fn watch(scene: &Scene) -> Command {
     let mut watch = command(EXE);
     watch.arg("--items").arg(scene.join("items")).arg("--no-announce");
-    watch.args(["--settle=0.3", "--death-grace=0.1", "--pid-grace=0.2", "--poll-interval=0.3"]);
+    watch.args(["--settle=0.3", "--death-grace=0.1", "--pid-grace=0.2", "--poll-interval=1h"]);
     watch
 }
 
@@ -95,6 +96,14 @@ fn next(watch: &mut Running, name: &str) -> Value {
             return line;
         }
     }
+}
+
+/// A copy of `program` that anybody may run, made by another process: what is open for writing in
+/// this one could be inherited by a child of another test.
+fn copied(scene: &Scene, program: &str) -> PathBuf {
+    let copy = scene.join("exe");
+    assert!(command("cp").arg(program).arg(&copy).status().unwrap().success());
+    copy
 }
 
 /// Sets the mtime of a file so many seconds back.

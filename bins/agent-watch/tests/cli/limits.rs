@@ -25,27 +25,27 @@ fn a_watch_that_was_refused_is_taken_again() {
         unshare.args(["--user", "--map-root-user", "bash", "-c", SCRIPT, "bash", EXE]);
         unshare.arg(scene.path()).arg(limit).stdin(Stdio::null());
         let mut watch = Running::start(&mut unshare);
-        assert_eq!(watch.event("monitor_degraded")["reason"], "watch_limit", "{limit}");
+        assert_eq!(next(&mut watch, "monitor_degraded")["reason"], "watch_limit", "{limit}");
         let agent = Agent::start(&scene, "blind");
         scene.append("items", line(&scene, "blind", &pid_file(&scene, "blind")));
-        watch.event("item_registered");
+        next(&mut watch, "item_registered");
         scene.write("blind.md", "part");
         agent.end();
-        let died = watch.event("process_died");
+        let died = next(&mut watch, "process_died");
         assert_eq!(died["result"], "partial", "{limit}");
 
         scene.write("raise", "");
-        assert_eq!(watch.event("monitor_recovered")["reason"], "watch_limit");
+        assert_eq!(next(&mut watch, "monitor_recovered")["reason"], "watch_limit");
         let agent = Agent::start(&scene, "seen");
         scene.append("items", line(&scene, "seen", &pid_file(&scene, "seen")));
-        watch.event("item_registered");
+        next(&mut watch, "item_registered");
         let mut file = fs::File::create(scene.join("seen.md")).unwrap();
         file.write_all(b"done").unwrap();
         agent.end();
-        assert_eq!(watch.event("process_died")["result"], "partial", "{limit}");
+        assert_eq!(next(&mut watch, "process_died")["result"], "partial", "{limit}");
         // It was another that wrote, and it closes what it wrote.
         drop(file);
-        let ready = watch.event("result_ready");
+        let ready = next(&mut watch, "result_ready");
         assert_eq!((&ready["agent"], &ready["settled"]), (&"seen".into(), &"close".into()));
         scene.append("items", "{\"shutdown_request\":true}\n");
         assert_eq!(watch.end().code, Some(0));

@@ -65,7 +65,7 @@ fn reads(scene: &Scene) -> [(i64, i64); 3] {
 
 /// Has results come in place, by rename and go; and a stall, its end, and another.
 fn play(scene: &Scene, watch: &mut Running) {
-    watch.event("item_registered");
+    next(watch, "item_registered");
     scene.write("written.md", "FAIL");
     let mut open = BTreeSet::from(["secret", "link", "written"]);
     while !open.is_empty() {
@@ -92,10 +92,10 @@ fn play(scene: &Scene, watch: &mut Running) {
 #[test]
 fn no_result_or_progress_file_is_ever_opened() {
     let scene = Scene::new();
-    fs::copy(EXE, scene.join("exe")).unwrap();
+    let exe = copied(&scene, EXE);
     let _agent = set(&scene);
     let before = reads(&scene);
-    let mut strace = traced(&scene, &scene.join("exe"));
+    let mut strace = traced(&scene, &exe);
     strace.arg("--items").arg(scene.join("items")).args(["--settle=0.1", "--poll-interval=0.1"]);
     let mut watch = Running::start(strace.args(["--no-announce", "--rewrites"]));
     play(&scene, &mut watch);
@@ -125,9 +125,9 @@ fn no_result_or_progress_file_is_ever_opened() {
 #[test]
 fn a_reader_would_be_seen() {
     let scene = Scene::new();
-    fs::copy("/bin/cat", scene.join("exe")).unwrap();
+    let exe = copied(&scene, "/bin/cat");
     scene.write("secret.md", "FAIL");
-    let mut strace = traced(&scene, &scene.join("exe"));
+    let mut strace = traced(&scene, &exe);
     let out = strace.arg(scene.join("secret.md")).output().unwrap();
     assert_eq!(out.stdout, b"FAIL");
     let names: Vec<String> = below(&scene).into_iter().map(|(name, _)| name).collect();

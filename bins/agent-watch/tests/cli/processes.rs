@@ -8,10 +8,9 @@ fn zombies_are_dead_and_strangers_alive() {
     let scene = Scene::new();
     let mut zombie = Agent::start(&scene, "zombie");
     let stranger = Agent::of(&scene, "stranger", command("sleep").arg("1000").uid(65_534));
-    fs::copy(EXE, scene.join("exe")).unwrap();
-    let mut watch = command(scene.join("exe"));
+    let mut watch = command(copied(&scene, EXE));
     watch.arg("--items").arg(scene.join("items")).args(["--no-announce", "--death-grace=0.1"]);
-    let mut watch = Running::start(watch.arg("--poll-interval=0.2").uid(65_533).gid(65_533));
+    let mut watch = Running::start(watch.uid(65_533).gid(65_533));
     for name in ["zombie", "stranger"] {
         scene.append("items", line(&scene, name, &pid_file(&scene, name)));
         watch.event("item_registered");
@@ -26,11 +25,11 @@ fn zombies_are_dead_and_strangers_alive() {
 #[test]
 fn what_is_no_pid_is_told_and_restored() {
     let scene = Scene::new();
-    let threads = fs::read_dir(format!("/proc/{}/task", std::process::id())).unwrap();
-    let tids = threads.map(|task| task.unwrap().file_name().into_string().unwrap());
-    let tid = tids.filter(|tid| *tid != std::process::id().to_string()).last().unwrap();
+    // Of this very thread, which isn't its process's first.
+    let tid = nix::unistd::gettid().to_string();
+    assert_ne!(tid, std::process::id().to_string());
     let digits = "9".repeat(1 << 20);
-    let mut watch = Running::ready(&scene, watch(&scene).arg("--poll-interval=1h"));
+    let mut watch = Running::ready(&scene, &mut watch(&scene));
     for (n, text) in ["", "0", "-1", "abc", "12 34", &digits, &tid].into_iter().enumerate() {
         let name = format!("a{n}");
         scene.write(&format!("{name}.pid"), text);
@@ -89,7 +88,7 @@ fn a_record_knows_its_process() {
 fn a_pid_file_that_changes_under_a_living_process_is_told_and_followed_after_it() {
     let scene = Scene::new();
     let mut watch = watch(&scene);
-    let mut watch = Running::ready(&scene, watch.args(["--poll-interval=1h", "--death-grace=30"]));
+    let mut watch = Running::ready(&scene, watch.arg("--death-grace=30"));
     let old = Agent::start(&scene, "a");
     scene.append("items", line(&scene, "a", &pid_file(&scene, "a")));
     watch.event("item_registered");

@@ -7,7 +7,7 @@ fn a_result_that_lies_elsewhere_is_found_by_the_sweep() {
     let scene = Scene::new();
     let _ = scene.dir("elsewhere");
     symlink(scene.join("elsewhere/r"), scene.join("link.md")).unwrap();
-    let mut watch = Running::ready(&scene, &mut watch(&scene));
+    let mut watch = Running::ready(&scene, watch(&scene).arg("--poll-interval=0.2"));
     scene.append("items", line(&scene, "link", ""));
     next(&mut watch, "item_degraded");
     scene.write("elsewhere/r", "done");
@@ -20,7 +20,7 @@ fn a_result_that_lies_elsewhere_is_found_by_the_sweep() {
 fn a_folder_that_is_made_again_is_watched_again() {
     let scene = Scene::new();
     let _ = scene.dir("d");
-    let mut watch = Running::ready(&scene, watch(&scene).arg("--poll-interval=1h"));
+    let mut watch = Running::ready(&scene, &mut watch(&scene));
     for round in 0..5 {
         let name = format!("r{round}");
         let item = line(&scene, &format!("d/{name}"), "").replace("agent\":\"d/", "agent\":\"");
@@ -91,17 +91,14 @@ fn a_result_that_may_not_be_looked_at_is_told_and_restored() {
         fs::set_permissions(scene.join("d"), rights).unwrap();
     };
     rights(0o700);
-    fs::copy(EXE, scene.join("exe")).unwrap();
     let item = line(&scene, "d/x", "").replace("agent\":\"d/", "agent\":\"");
     scene.append("items", item);
-    let mut watch = command(scene.join("exe"));
+    let mut watch = command(copied(&scene, EXE));
     watch.arg("--items").arg(scene.join("items")).args(["--no-announce", "--poll-interval=0.2"]);
     let mut watch = Running::start(watch.args(["--settle=0.1"]).uid(65_534).gid(65_534));
-    watch.event("item_registered");
-    assert_eq!(watch.event("item_degraded")["reason"], "unreadable");
-    assert_eq!(watch.event("item_degraded")["reason"], "no_pid_file");
+    assert_eq!(next(&mut watch, "item_degraded")["reason"], "unreadable");
     rights(0o755);
-    let restored = watch.event("item_restored");
+    let restored = next(&mut watch, "item_restored");
     assert_eq!((&restored["reason"], &restored["by"]), (&"unreadable".into(), &"evidence".into()));
     scene.replace("d/x.md", "done");
     next(&mut watch, "result_ready");

@@ -55,7 +55,7 @@ fn without_inotify_a_result_is_ready_once_it_is_quiet() {
         stop.store(true, Ordering::Relaxed);
         writer.join().unwrap()
     });
-    let ready = stage.watch.event("result_ready");
+    let ready = next(&mut stage.watch, "result_ready");
     assert_eq!((&ready["settled"], ready["size"].as_u64()), (&"quiet".into(), Some(size)));
     stage.ends();
 }
@@ -219,7 +219,7 @@ fn another_process_may_write_on_after_the_death() {
         scope.spawn(|| keep_writing(&path, &stop));
         eventually("it writes", || path.metadata().is_ok_and(|meta| meta.len() > 0));
         agent.kill().unwrap();
-        let died = stage.watch.event("process_died");
+        let died = next(&mut stage.watch, "process_died");
         assert_eq!(died["result"], "partial");
         stop.store(true, Ordering::Relaxed);
     });
