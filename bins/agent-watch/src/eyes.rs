@@ -146,6 +146,20 @@ impl Eyes {
         std::mem::take(&mut lock(&self.filed).signals)
     }
 
+    /// What happened to `result` before this call and had not been filed when the signals were
+    /// taken: the watcher's thread answers after it has filed what the system told before it was
+    /// asked, unless it is just answering, so that it is asked twice.
+    #[must_use]
+    pub fn late(&mut self, result: &Path) -> Vec<Signal> {
+        if let Some(watcher) = &mut self.watcher {
+            for _ in 0..2 {
+                std::thread::yield_now();
+                let _ = watcher.configure(notify::Config::default());
+            }
+        }
+        lock(&self.filed).signals.remove(result).unwrap_or_default()
+    }
+
     /// Whether events were lost since the last call.
     #[must_use]
     pub fn overflowed(&self) -> bool {

@@ -116,6 +116,8 @@ pub struct Seen {
     pub watched: bool,
     /// What became of the process that is known.
     pub fate: Option<Fate>,
+    /// It has begun to end, which matters once its result is closed.
+    pub ending: bool,
     /// What the pid file says.
     pub named: Named,
     /// The progress paths, when they were looked at.
@@ -135,6 +137,7 @@ impl Seen {
             signals: Vec::new(),
             watched: false,
             fate: None,
+            ending: false,
             named: Named::None,
             progress: None,
             cpu: None,
@@ -207,6 +210,15 @@ pub struct ResultState {
     pub torn: Option<Version>,
     /// What was told last, and how many before.
     pub told: Option<(Version, u64)>,
+}
+
+impl ResultState {
+    /// Whether this is another version than the one that is known.
+    #[must_use]
+    pub fn is_news(&self, seen: ResultSeen) -> bool {
+        matches!(seen, ResultSeen::File(found)
+            if self.version != Some(found) && self.baseline != Some(found))
+    }
 }
 
 /// A process that was taken hold of.

@@ -119,7 +119,9 @@ impl Probe {
             Named::Alive(who) => Some(known.unwrap_or(who).pid),
             _ => known.map(|who| who.pid),
         };
+        let closed = item.result.closed.is_some();
         Seen {
+            ending: closed && pid.is_some_and(cpu::is_ending),
             fate: fate.filter(|_| item.known.is_some()),
             named,
             progress: wants.progress.then(|| progress(&spec.progress)),

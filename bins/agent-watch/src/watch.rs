@@ -199,14 +199,21 @@ impl Watch {
         }
         self.probe.keep(&self.desk.items);
         // What was told comes before what is seen.
-        let signals = self.eyes.signals();
+        let mut signals = self.eyes.signals();
         let Desk { config, items, told, .. } = &mut self.desk;
         for (key, item) in items.iter_mut().filter(|(_, item)| item.life != Life::Removed) {
             let path = Path::new(&item.entry.spec.result_path);
             let of_result = || signals.get(path).cloned().unwrap_or_default();
-            let signals = self.eyes.watch(path).then(of_result);
+            let heard = self.eyes.watch(path).then(of_result);
             let wants = item.wants(config, swept, now);
-            let seen = self.probe.look(key, item, wants, signals);
+            let mut seen = self.probe.look(key, item, wants, heard);
+            let unheard = seen.watched && seen.signals.is_empty() && !item.fresh;
+            if unheard && item.result.is_news(seen.result) {
+                // The system has told of it, but our thread had no time to listen.
+                let late = self.eyes.late(path);
+                signals.entry(path.to_owned()).or_default().extend(&late);
+                seen = self.probe.look(key, item, wants, Some(late));
+            }
             told.extend(step(item, &seen, config, now));
         }
     }

@@ -122,6 +122,10 @@ impl Pass<'_> {
             return (coded || t >= known.exited? + config.settle).then_some("exit");
         }
         if let Some((first, last)) = result.closed {
+            // The end that closed it may take its time on a busy machine.
+            if self.seen.ending {
+                return None;
+            }
             return (t >= last + MOMENT || t >= first + config.settle).then_some("close");
         }
         let quiet = if result.written { config.settle_open } else { config.settle };

@@ -152,6 +152,9 @@ fn what_a_killed_writer_leaves_is_partial() {
     says(&busy(&[(49.0, Wrote(3)), (50.0, KILLED)]).polling(), &[partial]);
     let before = busy(&[(40.0, Wrote(3)), (50.0, KILLED)]).polling();
     says(&before, &["42:result_ready settled=quiet"]);
+    // An end that takes its time between the two.
+    let slow = [(49.0, Wrote(3)), (50.0, Closed), (50.01, Ending), (50.5, KILLED)];
+    says(&busy(&slow), &["52.5:process_died exited partial signal=9"]);
     // A close and an exit that a late look finds together; then somebody writes it whole.
     let plan = [(49.0, Wrote(3)), (50.0, Closed), (50.01, Stand(5)), (50.02, KILLED)];
     let later = [(90.0, Wrote(9)), (91.0, Closed)];

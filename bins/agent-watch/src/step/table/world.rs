@@ -28,6 +28,8 @@ pub(super) enum Act {
     Opened,
     Deleted,
     NoFolder,
+    /// It has begun to end.
+    Ending,
     Exit(Option<Status>),
     Reused,
     Says(Named),
@@ -166,6 +168,7 @@ struct Run<'a> {
     result: ResultSeen,
     signals: Vec<Signal>,
     fate: Option<Fate>,
+    ending: bool,
     named: Named,
     touched: Option<f64>,
 }
@@ -182,6 +185,7 @@ impl<'a> Run<'a> {
             result: ResultSeen::Absent,
             signals: Vec::new(),
             fate: None,
+            ending: false,
             named: world.named,
             touched: world.touched,
         };
@@ -223,6 +227,7 @@ impl<'a> Run<'a> {
                 Act::Opened => self.signals.push(Signal::Opened),
                 Act::Deleted => self.result = ResultSeen::Absent,
                 Act::NoFolder => self.result = ResultSeen::NoFolder,
+                Act::Ending => self.ending = true,
                 Act::Exit(status) => self.fate = Some(Fate::Exited(status)),
                 Act::Reused => self.fate = Some(Fate::Reused),
                 Act::Says(named) => self.says(named),
@@ -258,6 +263,7 @@ impl<'a> Run<'a> {
             signals: if watched { signals } else { Vec::new() },
             watched,
             fate: item.known.map(|_| self.fate.unwrap_or(Fate::Alive)),
+            ending: self.ending,
             named: self.named,
             progress: Some(Progress {
                 stamp: newest.map_or(0, |at| (at * 10.0) as u64 + 1),
