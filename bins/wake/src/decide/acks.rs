@@ -1,7 +1,7 @@
 //! Lines whose readers answer.
 
 use super::{
-    Ack, AckResult, Decision, Engine, Ms, Reason, Stage,
+    Ack, AckResult, Decision, Emitting, Engine, Ms, Reason, Stage,
     engine::Judged,
     key::{NEVER, Name, REVISION, Trigger},
     record::Stamp,
@@ -10,7 +10,12 @@ use super::{
 
 impl Engine {
     /// Books what an answer says of the line in flight; none if it is about another one.
-    pub(super) fn book(&mut self, ack: &Ack<'_>) -> Option<AckResult> {
+    pub(super) fn book(&mut self, ack: &Ack<'_>, now: Ms) -> Option<AckResult> {
+        let is_answered = |line: &Emitting| line.claim == ack.claim && !line.last;
+        if self.state.emitting.as_ref().is_some_and(is_answered) {
+            // The process was killed before it knew that the line was out. Its reader knows.
+            self.flushed(now);
+        }
         self.state.in_flight.as_ref().filter(|flight| flight.claim == ack.claim)?;
         if let AckResult::Completed { tokens_in, tokens_out, .. } = ack.result {
             let spent = &mut self.state.spent;

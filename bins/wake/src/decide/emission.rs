@@ -149,7 +149,8 @@ impl Engine {
     /// Everything that is due, in one line.
     fn fold_due(&mut self) -> Option<Emission> {
         let slots: Vec<Slot> = self.state.records.ready().iter().copied().collect();
-        let shares: Vec<Share> = slots.into_iter().map(|slot| self.share(slot)).collect();
+        let mut shares: Vec<Share> = slots.into_iter().map(|slot| self.share(slot)).collect();
+        shares.retain(|share| share.verdicts() > 0);
         let is_folded = shares.iter().map(Share::verdicts).sum::<usize>() > 1;
         let (mut items, beyond) = self.first_items(&shares, is_folded);
         let records = self.number(&shares, &mut items);

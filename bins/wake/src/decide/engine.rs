@@ -145,7 +145,7 @@ impl Engine {
             return &self.verdicts;
         }
         // What a reader has cost counts before the bounds are looked at.
-        let answer = if let Input::Ack(ack) = input { self.book(ack) } else { None };
+        let answer = if let Input::Ack(ack) = input { self.book(ack, now) } else { None };
         if let Some(reason) = self.spent(now) {
             self.end_watch(Decision::StopBudget, reason, now);
             return &self.verdicts;
@@ -219,6 +219,7 @@ impl Engine {
     }
 
     fn settle_clock(&mut self, now: Ms) {
+        self.state.created = self.state.created.min(now);
         for slot in self.state.records.all().collect::<Vec<_>>() {
             let record = self.state.records.record_mut(slot);
             record.input = record.input.min(now);

@@ -164,13 +164,18 @@ impl State {
             let found = version.map_or("missing", RawValue::get);
             return Err(Refused::Version(shared::text::head(found, 40).to_owned()));
         }
+        // Claims must not come back: without their number they are given another beginning.
+        let claims = fields.get::<u64>("seq").zip(fields.get::<String>("nonce"));
+        let claims = claims.filter(|(_, nonce)| !nonce.is_empty());
+        let (seq, nonce) = claims.unwrap_or_else(|| (0, digest(text.as_bytes())));
         let mut records = Records::default();
         for (id, raw) in fields.object("subjects").into_iter().flat_map(Fields::entries) {
             read_record(&mut records, &id, raw);
         }
         Ok(Self {
             watch: fields.take("watch"),
-            created: fields.take("created_ms"),
+            // The first call tells what time it is.
+            created: fields.get("created_ms").unwrap_or(Ms::MAX),
             outcome: fields.object("outcome").and_then(Outcome::read),
             emitting: fields.object("emitting").and_then(Emitting::read),
             in_flight: fields.object("in_flight").and_then(InFlight::read),
@@ -178,8 +183,8 @@ impl State {
             guard: fields.object("guard").map(Guard::read).unwrap_or_default(),
             acks: fields.take("acks"),
             counters: fields.object("counters").map(Counters::read).unwrap_or_default(),
-            nonce: fields.take("nonce"),
-            seq: fields.take("seq"),
+            nonce,
+            seq,
             ids: Ids::read(&fields.list("ids")),
             records,
             rest: fields.rest(),

@@ -176,3 +176,18 @@ fn answers_to_other_claims_are_ignored() {
     assert!(known.iter().all(|claim| play.engine().state().knows(claim)));
     assert!(!play.engine().state().knows("0000000000000000"));
 }
+
+/// The process was killed with the line out and the state not knowing it.
+#[test]
+fn an_answer_proves_that_its_line_is_out() {
+    let mut play = play("--acks");
+    play.take("A{R}", 0);
+    let line = play.engine().emission(0).unwrap();
+    play.engine().put_line("the line");
+    play.lines.push((0, line));
+    play.go_on(
+        "restart
+         10:  ack completed 3+4 => nothing | tokens 3+4; masks {=fault:a:10}
+         300: A{R,L} => wake {L}",
+    );
+}

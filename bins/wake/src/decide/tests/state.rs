@@ -190,7 +190,7 @@ fn x20_a_lasting_partial_look_is_told_once() {
         };
         play.go_on(&format!("{}: A{{R}} part => {wanted}", look * 30));
     }
-    // 240 s after the group was opened it is closed again: a new key is told as in W4.
+    // The group has been over for long: a new key is told at once, and the next one waits.
     play.go_on(
         "1800: A{R,L} part => wake {L}
          1830: A{R,L,D} part => hold
@@ -209,7 +209,7 @@ fn x21_no_fact_is_in_the_state() {
 }
 
 #[test]
-fn the_state_of_the_manual_is_read_and_written() {
+fn a_whole_state_is_read_and_written() {
     let text = r#"{"version":1,"watch":"ops","nonce":"5b1f0c9a7d3e4412","created_ms":1775657400000,"seq":7,"outcome":null,"emitting":null,
         "in_flight":{"claim":"b1946ac92492d234","stage":"dispatched","deadline_ms":1775664660000,"resend_ms":null,"line":"{…}","stamps":[["r|probe-watch|basin-level|mail","=depth:high"]]},
         "spent":{"wakes":7,"tokens_in":5200,"tokens_out":410,"tokens_known":true},"guard":{"tokens":9.5,"at_ms":1775657401000},
@@ -307,4 +307,29 @@ fn a_subject_that_ended_can_be_watched_again() {
     state.rearm(2000);
     play.engine = Some(Engine::new(Policy::default(), state));
     play.go_on("3: A{R} => no_change | masks {=fault:a:0}");
+}
+
+/// A claim that came back would be dropped by its reader.
+#[test]
+fn claims_do_not_come_back_when_their_number_is_lost() {
+    let mut play = play("0: A{R} => wake {R}");
+    let mut state = play.state();
+    state["seq"] = "lost".into();
+    play.engine =
+        Some(Engine::new(Policy::default(), State::from_json(&state.to_string()).unwrap()));
+    play.go_on("300: A{R,L} => wake {L}");
+    assert_ne!(play.lines[0].1.claim, play.lines[1].1.claim);
+}
+
+#[test]
+fn a_watch_without_a_time_of_creation_is_created_now() {
+    let mut play = play("--max-lifetime 100");
+    let mut state = play.state();
+    state["created_ms"] = true.into();
+    let policy = Policy { max_lifetime: Some(100_000), ..Policy::default() };
+    play.engine = Some(Engine::new(policy, State::from_json(&state.to_string()).unwrap()));
+    play.go_on(
+        "1000: P => record_only
+         1100: P => stop_budget max_lifetime {}",
+    );
 }
