@@ -1,0 +1,113 @@
+//! Figures of `probe-watch`: `cargo bench -p probe-watch`. This executable is its own probe, so
+//! that no shell's start is measured.
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a measurement"
+)]
+
+use std::{
+    env, fs,
+    io::{self, BufRead as _, BufReader, Read as _},
+    process::{Command, Stdio},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use serde_json::Value;
+use tests::{Scene, command};
+
+const ROW: &str = r#"{"protocol":1,"kind":"basin","target_pattern":".+","min_interval_seconds":1}"#;
+const STARTS: usize = 100;
+const SUBJECTS: usize = 50;
+/// How long the program is watched while it has nothing to do.
+const REST: Duration = Duration::from_secs(10);
+
+fn main() {
+    match env::args().nth(1).as_deref() {
+        Some("describe") => describe(),
+        Some("observe") => observe(),
+        _ => measure(),
+    }
+}
+
+fn measure() {
+    let scene = Scene::new();
+    let mut starts: Vec<Duration> = (0..STARTS).map(|_| start(&scene)).collect();
+    starts.sort_unstable();
+    let median = starts.get(STARTS / 2).unwrap().as_secs_f64() * 1e3;
+    println!("start to describe, median of {STARTS}: {median:.2} ms (bound: 3 ms)");
+    let (invocations, wakes) = look(&scene);
+    println!("a look at {SUBJECTS} subjects: {invocations} invocations (bound: 2)");
+    println!("wake-ups in {} s between two looks: {wakes} (bound: 0)", REST.as_secs());
+}
+
+fn program(scene: &Scene) -> Command {
+    let mut program = command(env!("CARGO_BIN_EXE_probe-watch"));
+    program.arg("--probe").arg(env::current_exe().unwrap()).args(["--emit", "readings"]);
+    program.current_dir(scene.path()).env("DOORBELL_STORE", scene.join("store"));
+    program
+}
+
+fn now() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap()
+}
+
+/// From before the start of the program to the beginning of the probe that describes itself.
+fn start(scene: &Scene) -> Duration {
+    let begun = now();
+    let status = program(scene).args(["--once", "s"]).stdout(Stdio::null()).status().unwrap();
+    assert!(status.success());
+    let stamp = fs::read_to_string(scene.join("described")).unwrap();
+    Duration::from_nanos(stamp.parse().unwrap()) - begun
+}
+
+/// The invocations of one look at all subjects, and how often the program then wakes up.
+fn look(scene: &Scene) -> (usize, u64) {
+    let calls = scene.dir("calls");
+    for call in fs::read_dir(&calls).unwrap() {
+        fs::remove_file(call.unwrap().path()).unwrap();
+    }
+    let mut program = program(scene);
+    program.args((0..SUBJECTS).map(|n| format!("s{n}"))).stdout(Stdio::piped());
+    let mut child = program.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    (0..SUBJECTS).for_each(|_| drop(lines.next().unwrap().unwrap()));
+    let invocations = fs::read_dir(&calls).unwrap().count();
+    // The last line is out before the program sleeps.
+    std::thread::sleep(Duration::from_secs(1));
+    let before = switches(child.id());
+    std::thread::sleep(REST);
+    let wakes = switches(child.id()) - before;
+    child.kill().unwrap();
+    child.wait().unwrap();
+    (invocations, wakes)
+}
+
+/// How often all threads of a process gave up the processor to wait.
+fn switches(pid: u32) -> u64 {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    let of = |status: String| -> u64 {
+        let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+        count.unwrap().trim().parse().unwrap()
+    };
+    threads
+        .map(|thread| of(fs::read_to_string(thread.unwrap().path().join("status")).unwrap()))
+        .sum()
+}
+
+fn describe() {
+    fs::write("described", now().as_nanos().to_string()).unwrap();
+    println!("{ROW}");
+}
+
+fn observe() {
+    fs::create_dir_all("calls").unwrap();
+    fs::write(format!("calls/{}", std::process::id()), "").unwrap();
+    let mut request = String::new();
+    io::stdin().read_to_string(&mut request).unwrap();
+    let request: Value = serde_json::from_str(&request).unwrap();
+    for subject in request["subjects"].as_array().unwrap() {
+        println!("{{\"subject\":{}}}", subject["id"]);
+    }
+}
