@@ -97,26 +97,28 @@ fn written(path: &Path, lines: usize) -> usize {
     size
 }
 
+/// The input stays open until everything that waits was told in one line.
 fn memory(scene: &Scene) {
-    for (watch, apart) in [("one", false), ("many", true)] {
-        let path = scene.join(watch);
-        let mut file = BufWriter::new(File::create(&path).unwrap());
-        for n in 0..KEYS {
-            let subject =
-                if apart { format!(r#","subject":"subject-{n:06}""#) } else { String::new() };
-            let (key, brief) = (format!("{n:060}"), format!("{n:0100}"));
-            let rest = r#""condition":"raised","urgency":"warning""#;
-            writeln!(
-                file,
-                r#"{{"event":"x","source":"s"{subject},"key":"{key}","text":"{brief}",{rest}}}"#
-            )
-            .unwrap();
-        }
-        drop(file);
-        let begun = Instant::now();
-        let peak = peak_of(wake(scene, watch).stdin(File::open(&path).unwrap()).spawn().unwrap());
-        let records = if apart { KEYS } else { 1 };
-        rate(&format!("{KEYS} keys in {records} records"), KEYS, begun.elapsed(), Some(peak));
+    for (watch, records) in [("one", 1), ("many", KEYS)] {
+        let mut child = wake(scene, watch).stdin(Stdio::piped()).spawn().unwrap();
+        let mut stdin = BufWriter::new(child.stdin.take().unwrap());
+        let feeder = std::thread::spawn(move || {
+            for n in 0..KEYS {
+                let subject = n % records;
+                let rest = r#""condition":"raised","urgency":"warning""#;
+                writeln!(
+                    stdin,
+                    r#"{{"event":"x","source":"s","subject":"subject-{subject:06}","key":"{n:060}","text":"{n:0100}",{rest}}}"#
+                )
+                .unwrap();
+            }
+            stdin.flush().unwrap();
+            std::thread::sleep(Duration::from_secs(4));
+        });
+        let peak = peak_of(child);
+        feeder.join().unwrap();
+        let what = format!("{KEYS} keys in {records} records");
+        println!("{what:<36} {:.1} MB", peak as f64 * 1.024e-3);
     }
 }
 
