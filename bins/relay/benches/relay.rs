@@ -23,7 +23,7 @@ use std::{
 
 use async_nats::jetstream::{self, message::PublishMessage};
 use server::Server;
-use tests::{Scene, command};
+use tests::{Manager, Scene, command};
 
 const LINES: usize = 200_000;
 
@@ -114,14 +114,18 @@ fn peak_of(mut child: Child) -> u64 {
 }
 
 fn latency(scene: &Scene, server: &Server) {
-    let mut publisher = relay(scene, server, &["pub", "--stream", "fleet"]);
-    let mut publisher = publisher.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-    let mut sub = relay(scene, server, &["sub", "--stream", "fleet", "--durable", "latency"]);
-    let mut sub = sub.stdout(Stdio::piped()).spawn().unwrap();
+    let manager = Manager::listen(scene);
+    let ready = |mut program: Command| {
+        manager.manage(&mut program);
+        let child = program.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        manager.ready();
+        child
+    };
+    let mut publisher = ready(relay(scene, server, &["pub", "--stream", "fleet"]));
+    let sub = ["sub", "--stream", "fleet", "--durable", "latency"];
+    let mut sub = ready(relay(scene, server, &sub));
     let mut stdin = publisher.stdin.take().unwrap();
     let mut stdout = BufReader::new(sub.stdout.take().unwrap());
-    // Both need a moment to connect; what comes before that is not read.
-    std::thread::sleep(Duration::from_secs(1));
     let (mut times, mut line) = (Vec::new(), String::new());
     for n in 0..1000 {
         let begun = Instant::now();
