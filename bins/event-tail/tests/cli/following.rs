@@ -291,6 +291,24 @@ fn t06_a_symbolic_link_turned_elsewhere() {
 }
 
 #[test]
+fn t06_what_a_link_led_to_is_read_to_its_end_before_the_next() {
+    let stage = Stage::new();
+    let _ = stage.scene.dir("logs");
+    stage.scene.write("logs/one", line(1));
+    symlink(stage.scene.join("logs/one"), stage.journal()).unwrap();
+    let mut running = stage.start(&["--poll-interval", "1h"]);
+    // Both happen before the program can look.
+    running.freeze();
+    stage.scene.append("logs/one", some([2, 3]));
+    stage.scene.write("logs/two", some([4, 5]));
+    symlink(stage.scene.join("logs/two"), stage.scene.join("state/link")).unwrap();
+    fs::rename(stage.scene.join("state/link"), stage.journal()).unwrap();
+    running.thaw();
+    (2..=5).for_each(|n| expect(&mut running, n));
+    assert_eq!(running.stop().lines, [0; 0]);
+}
+
+#[test]
 fn t12_a_folder_that_appears_later() {
     let stage = Stage::new();
     fs::remove_dir(stage.scene.join("state")).unwrap();

@@ -1,7 +1,13 @@
 //! Which lines pass, and in which shape.
 
-use std::{os::unix::fs::FileExt as _, time::Duration};
+use std::{
+    fs::File,
+    io::Read as _,
+    os::{fd::OwnedFd, unix::fs::FileExt as _},
+    time::Duration,
+};
 
+use nix::{fcntl::OFlag, unistd::pipe2};
 use tests::{eventually, lines, pause};
 
 use crate::stage::{JOURNAL, Stage, expect, line, some};
@@ -99,7 +105,7 @@ fn t11_a_line_beyond_the_limit_is_counted_and_passed_over() {
 #[test]
 fn t11_lines_after_a_hole_left_by_truncation_are_whole() {
     let stage = Stage::new();
-    let journal = std::fs::File::create(stage.journal()).unwrap();
+    let journal = File::create(stage.journal()).unwrap();
     journal.write_all_at(some(1..=3).as_bytes(), 0).unwrap();
     let mut running = stage.start(&[]);
     let kept = some(1..=3).len() as u64;
@@ -166,4 +172,33 @@ fn a_flood_comes_whole_and_in_order() {
         }
         next == 100_000
     });
+}
+
+/// A pipe whose every read is one write of the other end.
+fn packets() -> (File, OwnedFd) {
+    let (reader, writer) = pipe2(OFlag::O_DIRECT | OFlag::O_CLOEXEC).unwrap();
+    (reader.into(), writer)
+}
+
+#[test]
+fn xx_03_lines_that_wait_share_a_write_and_none_is_cut() {
+    const LINES: u32 = 10_000;
+    let stage = Stage::with(some(0..LINES));
+    let (mut reader, writer) = packets();
+    // A command that is kept keeps the pipe it was given.
+    let mut child = stage.command(&["--from-start", "--once"]).stdout(writer).spawn().unwrap();
+    let (mut seen, mut writes, mut piece) = (String::new(), 0, [0; 8192]);
+    loop {
+        let n = reader.read(&mut piece).unwrap();
+        if n == 0 {
+            break;
+        }
+        let write = std::str::from_utf8(&piece[..n]).unwrap();
+        assert!(n <= 4096 && write.starts_with('{') && write.ends_with("}\n"), "{write}");
+        seen.push_str(write);
+        writes += 1;
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(seen == some(0..LINES), "every line, in order");
+    assert!(writes <= 250, "{writes} writes");
 }
