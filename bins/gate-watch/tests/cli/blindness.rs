@@ -234,3 +234,27 @@ fn gw08_without_watches_it_polls() {
     assert_eq!(short(&running.line()), "gate_resolved HDR-001 recorded");
     assert_eq!(running.stop().code, Some(0));
 }
+
+#[test]
+fn gw08_when_the_last_watch_is_taken_it_polls() {
+    // Of the folders none can be watched, or the first one only.
+    for left in [0, 1] {
+        let world = World::new();
+        let script = format!("echo {left} >/proc/sys/user/max_inotify_watches; exec \"$@\"");
+        let mut command = tests::command("unshare");
+        command.args(["--user", "--map-root-user", "sh", "-c", &script, "sh"]);
+        command.arg(env!("CARGO_BIN_EXE_gate-watch")).arg("--state-dir").arg(world.state());
+        let mut running = Running::start(command.args(["--poll-interval", "0.05", "--announce"]));
+        let line = running.event("monitor_degraded");
+        assert_eq!(
+            (&line["reason"], &line["retry_in_seconds"]),
+            (&"watch_limit".into(), &60.into())
+        );
+        let _ = running.event("monitor_armed");
+        world.ask("HDR-001");
+        assert_eq!(short(&running.line()), "gate_opened HDR-001");
+        world.answer("HDR-001");
+        assert_eq!(short(&running.line()), "gate_resolved HDR-001 recorded");
+        assert_eq!(running.stop().code, Some(0));
+    }
+}
