@@ -1,6 +1,10 @@
 //! How it runs and ends, and what it never does.
 
-use std::fs;
+use std::{
+    fs,
+    io::{BufRead as _, BufReader},
+    process::Stdio,
+};
 
 use serde_json::json;
 use tests::{command, eventually, lines};
@@ -231,4 +235,19 @@ fn a_reader_that_pauses_gets_every_line() {
         .output()
         .unwrap();
     assert_eq!(lines(&out.stdout).len(), 3000);
+}
+
+#[test]
+fn xx_01_a_reader_that_has_seen_enough_ends_it_in_silence() {
+    let world = World::new();
+    let items: Vec<_> = (0..10_000).map(|n| item(&format!("WI-{n}"), -60)).collect();
+    world.commit(&items);
+    let mut program = world.program(&[]);
+    let mut child = program.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    assert_eq!(lines(first.as_bytes())[0]["work_item_id"], "WI-0");
+    eventually("it ends", || child.try_wait().unwrap().is_some());
+    let out = child.wait_with_output().unwrap();
+    assert_eq!((out.status.code(), stderr(&out)), (Some(0), String::new()));
 }
