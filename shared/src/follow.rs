@@ -130,6 +130,7 @@ impl Follower {
             let opened = match crate::file::open(path) {
                 Ok(opened) => opened,
                 Err(crate::file::Unread::Absent) => return Ok(State::Absent),
+                Err(crate::file::Unread::Unreadable(cause)) => return Err(io::Error::other(cause)),
                 Err(err) => return Err(io::Error::other(format!("{err:?}"))),
             };
             self.file = (opened.1.dev(), opened.1.ino());

@@ -70,3 +70,62 @@ fn nobody_is_waited_for() {
     assert_eq!((&told[0]["event"], &told[0]["items"]), (&"monitor_armed".into(), &0.into()));
     assert_eq!(told[1]["reason"], "once");
 }
+
+/// An unsettled result is not ready, a death has no grace, silence is what the mtimes say.
+#[test]
+fn once_waits_for_nothing() {
+    let scene = Scene::new();
+    scene.write("old-log", "x");
+    age(&scene, "old-log", 300);
+    let _quiet = Agent::start(&scene, "quiet");
+    scene.replace("dead.pid", "4194304");
+    scene.write("young.md", "x");
+    scene.write("whole.md", "x");
+    age(&scene, "whole.md", 60);
+    let began = format!(",\"started_at_epoch\":{:.0}", epoch(400.0));
+    let log = format!(",\"progress_paths\":[\"{}\"]", scene.join("old-log").display());
+    for (name, more) in [("quiet", &*log), ("dead", ""), ("young", ""), ("whole", "")] {
+        let more = began.clone() + &pid_file(&scene, name) + more;
+        scene.append("items", line(&scene, name, &more));
+    }
+    let mut once = command(EXE);
+    once.arg("--items").arg(scene.join("items")).args(["--once", "--no-announce"]);
+    let out = once.args(["--settle=50", "--death-grace=1h"]).output().unwrap();
+    assert_eq!(out.status.code(), Some(0));
+    let told = tests::lines(&out.stdout);
+    let told: Vec<(&str, &str)> = told
+        .iter()
+        .filter(|line| line["event"] != "item_registered")
+        .map(|line| (line["agent"].as_str().unwrap(), line["event"].as_str().unwrap()))
+        .collect();
+    let want = [
+        ("dead", "process_died"),
+        ("quiet", "stalled"),
+        ("whole", "result_ready"),
+        ("young", "item_degraded"),
+    ];
+    assert_eq!(told, want);
+}
+
+#[test]
+fn a_wait_is_over_with_the_first_that_ends_or_the_first_news() {
+    let scene = Scene::new();
+    let _agent = Agent::start(&scene, "lives");
+    let items = line(&scene, "lives", &pid_file(&scene, "lives"));
+    scene.append("items", &items);
+    let mut none = watch(&scene);
+    let none = none.args(["--wait=0.3"]).output().unwrap();
+    assert_eq!(none.status.code(), Some(3), "a registration is no news");
+
+    let mut any = watch(&scene);
+    let mut any = Running::ready(&scene, any.args(["--until=any-terminal", "--settle=1h"]));
+    any.event("item_registered");
+    scene.replace("lives.md", "done");
+    any.event("result_ready");
+    assert_eq!(any.end().code, Some(0));
+
+    let mut news = watch(&scene);
+    let mut news = Running::start(news.args(["--wait=60", "--settle=0.001"]));
+    next(&mut news, "result_ready");
+    assert_eq!(news.end().code, Some(0));
+}

@@ -159,7 +159,8 @@ fn one_that_can_not_be_read_is_told_and_read_later() {
     assert_eq!(tests::lines(&once.stdout)[0]["reason"], "items_unreadable");
     let mut running = Running::start(&mut watch());
     let degraded = next(&mut running, "monitor_degraded");
-    assert!(degraded["detail"].as_str().unwrap().contains("ermission denied"), "{degraded}");
+    let detail = degraded["detail"].as_str().unwrap();
+    assert!(detail.contains("/items: Permission denied"), "{detail}");
     rights(0o644);
     assert_eq!(next(&mut running, "monitor_recovered")["reason"], "items_unreadable");
     let registered = next(&mut running, "item_registered");
