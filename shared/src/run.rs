@@ -8,7 +8,7 @@ use std::{
         fd::{AsFd, OwnedFd},
         unix::process::CommandExt as _,
     },
-    process::{Child, Command, ExitStatus, Stdio},
+    process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio},
     time::Duration,
 };
 
@@ -104,7 +104,9 @@ pub fn run_up_to(
     let due = clock::monotonic() + deadline;
     let mut child = command.spawn()?;
     let patience = waiter.end().map_or(due, |end| end.min(due));
-    let outcome = attend(&mut child, patience, limit, waiter);
+    // Open until the child has ended: what it says while it cleans up must not kill it.
+    let mut pipes = (child.stdout.take(), child.stderr.take());
+    let outcome = attend(&child, &mut pipes, patience, limit, waiter);
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     if !matches!(outcome, Ok(Some(_)))
         && let Some(group) = group
@@ -126,13 +128,13 @@ pub fn run_up_to(
 
 /// What the child printed until it ended; `None` when it has to be ended.
 fn attend(
-    child: &mut Child,
+    child: &Child,
+    (stdout, stderr): &mut (Option<ChildStdout>, Option<ChildStderr>),
     due: Duration,
     limit: usize,
     waiter: &Waiter,
 ) -> io::Result<Option<(Vec<u8>, Vec<u8>)>> {
     let end = end_of(child)?;
-    let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
     for pipe in
         [stdout.as_ref().map(AsFd::as_fd), stderr.as_ref().map(AsFd::as_fd)].iter().flatten()
     {
@@ -154,9 +156,9 @@ fn attend(
         }
         waiter.service().watchdog();
         let has_ended = wait::is_hit(&fds[stops]);
-        drain(&mut stdout, &mut printed)?;
+        drain(stdout, &mut printed)?;
         printed.truncate(limit);
-        drain(&mut stderr, &mut complained)?;
+        drain(stderr, &mut complained)?;
         complained.drain(..complained.len().saturating_sub(STDERR_LIMIT));
         if has_ended {
             return Ok(Some((printed, complained)));
@@ -193,6 +195,8 @@ pub fn end_of(child: &Child) -> io::Result<OwnedFd> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+
     use super::*;
     use crate::process::State;
 
@@ -239,6 +243,32 @@ mod tests {
                 assert!(clock::monotonic() < due, "{pid} is left");
             }
         }
+    }
+
+    /// A git that is killed outright leaves its locks behind, and nobody can work there any more.
+    #[test]
+    fn the_deadline_lets_a_child_clean_up_before_it_kills() {
+        let scene = tempfile::tempdir().unwrap();
+        let cleaned = scene.path().join("cleaned");
+        let script = format!(
+            "trap 'echo cleaning up; echo >{}; exit' TERM; while :; do sleep 0.01; done",
+            cleaned.display()
+        );
+        // On a busy machine the shell may need long to begin, and longer than it gets to end.
+        let mut deadlines = (0..6).map(|n| Duration::from_millis(300 << n));
+        assert!(deadlines.any(|deadline| {
+            assert!(matches!(sh(&script, deadline), Outcome::TimedOut));
+            cleaned.exists()
+        }));
+    }
+
+    #[test]
+    fn a_child_dies_of_a_broken_pipe_though_we_do_not() {
+        let Outcome::Exited { status, stdout, .. } = sh("kill -PIPE $$; echo survived", LONG)
+        else {
+            panic!("no end");
+        };
+        assert_eq!((status.signal(), &*stdout), (Some(nix::libc::SIGPIPE), &b""[..]));
     }
 
     #[test]
