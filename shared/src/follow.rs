@@ -51,6 +51,7 @@ pub struct Follower {
     path: Option<PathBuf>,
     source: Option<File>,
     file: (u64, u64),
+    fifo: (u64, u64),
     lines: Lines,
     read: u64,
     number: u64,
@@ -62,7 +63,8 @@ impl Follower {
     #[must_use]
     pub fn new(path: Option<&Path>) -> Self {
         let (path, lines) = (path.map(Path::to_owned), Lines::new(LIMIT));
-        Self { path, source: None, file: (0, 0), lines, read: 0, number: 0, ended: false }
+        let (file, fifo) = ((0, 0), (0, 0));
+        Self { path, source: None, file, fifo, lines, read: 0, number: 0, ended: false }
     }
 
     /// What is to be polled for more: streams only, files are watched by their folder.
@@ -104,11 +106,14 @@ impl Follower {
             Err(err) => return Err(err),
         };
         if meta.file_type().is_fifo() {
-            if self.source.is_none() {
+            let identity = (meta.dev(), meta.ino());
+            if self.source.is_none() || self.fifo != identity {
                 // Its write side is held open too, so that it has no end.
                 let mut options = fs::OpenOptions::new();
                 let fifo = options.read(true).write(true).custom_flags(nix::libc::O_NONBLOCK);
                 self.source = Some(fifo.open(path)?);
+                (self.file, self.fifo) = ((0, 0), identity);
+                (self.lines, self.read, self.number) = (Lines::new(LIMIT), 0, 0);
                 each(Told::Restart);
             }
             return self.stream(each);
@@ -133,7 +138,7 @@ impl Follower {
                 Err(crate::file::Unread::Unreadable(cause)) => return Err(io::Error::other(cause)),
                 Err(err) => return Err(io::Error::other(format!("{err:?}"))),
             };
-            self.file = (opened.1.dev(), opened.1.ino());
+            (self.file, self.fifo) = ((opened.1.dev(), opened.1.ino()), (0, 0));
             self.source = Some(opened.0);
             (self.lines, self.read, self.number) = (Lines::new(LIMIT), 0, 0);
             each(Told::Restart);
@@ -266,5 +271,16 @@ mod tests {
         drop(writer);
         assert_eq!(said(&mut follower), ["1@0 a"]);
         assert!(follower.fd().is_some());
+        // Another one of its name, then a file.
+        let other = scene.path().join("other");
+        nix::unistd::mkfifo(&other, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        fs::rename(&other, &path).unwrap();
+        assert_eq!(said(&mut follower), ["restart"]);
+        let mut writer = fs::OpenOptions::new().write(true).open(&path).unwrap();
+        io::Write::write_all(&mut writer, b"c\n").unwrap();
+        assert_eq!(said(&mut follower), ["1@0 c"]);
+        crate::cursor::replace(&path, b"d\n").unwrap();
+        assert_eq!(said(&mut follower), ["restart", "1@0 d"]);
+        assert!(follower.fd().is_none());
     }
 }

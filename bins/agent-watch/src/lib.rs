@@ -1,7 +1,7 @@
 //! `agent-watch`: tells a lead what became of the agents it started.
 //!
 //! [`desk`] keeps the items as the registry has them, [`item`] what is known of one, [`step`] is
-//! the pure machine of one item, [`eyes`] and [`probe`] look ([`cpu`] for evidence beside a stall),
+//! the pure machine of one item, [`eyes`] and [`probe`] look ([`cpu`] at what `/proc` tells beside),
 //! [`watch`] joins them.
 
 pub mod args;
