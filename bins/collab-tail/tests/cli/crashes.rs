@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{BufRead as _, BufReader},
+    io::{BufRead as _, BufReader, Write as _},
     os::unix::{fs::PermissionsExt as _, process::CommandExt as _},
     path::PathBuf,
     process::Stdio,
@@ -206,6 +206,53 @@ fn f06_a_store_that_cannot_be_written_is_said_once_and_its_end_once() {
     assert_eq!(running.event("collab_mail")["text"], line("b"));
     fs::set_permissions(&boards, fs::Permissions::from_mode(0o700)).unwrap();
     assert_eq!(running.event("watch_warn")["condition"], "cleared");
+    assert_eq!(running.stop().code, Some(0));
+}
+
+/// A record of which only the beginning fits is no record, and none of those that come after it
+/// may be appended to it.
+#[test]
+fn f06_a_full_disk_repeats_nothing_and_tears_no_record() {
+    const MAILS: usize = 200;
+    let desk = Desk::new();
+    desk.write("b", "");
+    let _ = desk.scene.dir("disk");
+    let script = r#"mount -t tmpfs -o size=64k,mode=700 none ../disk && exec "$@""#;
+    let mut shell = command("unshare");
+    shell.args(["--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"]);
+    shell.arg(env!("CARGO_BIN_EXE_collab-tail")).args(["@lead", "b", "--store", "../disk"]);
+    let mut running = Running::start(shell.current_dir(desk.scene.join("boards")));
+    running.event("monitor_armed");
+    // The disk is the program's alone, and is seen through its eyes.
+    let disk = format!("/proc/{}/root{}", running.pid(), desk.scene.join("disk").display());
+    let filler = format!("{disk}/filler");
+    let mut file = fs::File::create(&filler).unwrap();
+    while file.write_all(&[0; 512]).is_ok() {}
+    drop(file);
+
+    desk.append("b", (0..MAILS).map(|n| h(&n.to_string())).collect::<String>());
+    let (mut told, mut warnings) = (Vec::new(), Vec::new());
+    while told.len() < MAILS || warnings.is_empty() {
+        let line = running.line();
+        match line["event"].as_str().unwrap() {
+            "collab_mail" => told.push(line["text"].as_str().unwrap().to_owned()),
+            _ => warnings.push(line),
+        }
+    }
+    assert_eq!(told, (0..MAILS).map(|n| line(&n.to_string())).collect::<Vec<_>>());
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert_eq!(
+        (&warnings[0]["reason"], &warnings[0]["condition"]),
+        (&"state-failed".into(), &"raised".into())
+    );
+    fs::remove_file(filler).unwrap();
+    desk.append("b", h("last"));
+    assert_eq!(running.event("collab_mail")["text"], line("last"));
+    assert_eq!(running.event("watch_warn")["condition"], "cleared");
+    let seen = fs::read_to_string(format!("{disk}/collab-tail/lead/seen")).unwrap();
+    let records: std::collections::BTreeSet<&str> = seen.lines().skip(1).collect();
+    assert_eq!((seen.lines().count(), records.len()), (MAILS + 2, MAILS + 1));
+    assert!(seen.ends_with('\n') && records.iter().all(|record| record.len() == 64), "{seen}");
     assert_eq!(running.stop().code, Some(0));
 }
 
