@@ -35,7 +35,7 @@ fn measure() {
     let scene = Scene::new();
     let mut starts: Vec<Duration> = (0..STARTS).map(|_| start(&scene)).collect();
     starts.sort_unstable();
-    let median = starts.get(STARTS / 2).unwrap().as_secs_f64() * 1e3;
+    let median = starts[STARTS / 2].as_secs_f64() * 1e3;
     println!("start to describe, median of {STARTS}: {median:.2} ms (bound: 3 ms)");
     let (invocations, wakes) = look(&scene);
     println!("a look at {SUBJECTS} subjects: {invocations} invocations (bound: 2)");
@@ -59,7 +59,7 @@ fn start(scene: &Scene) -> Duration {
     let status = program(scene).args(["--once", "s"]).stdout(Stdio::null()).status().unwrap();
     assert!(status.success());
     let stamp = fs::read_to_string(scene.join("described")).unwrap();
-    Duration::from_nanos(stamp.parse().unwrap()) - begun
+    Duration::from_nanos(stamp.parse().unwrap()).checked_sub(begun).unwrap()
 }
 
 /// The invocations of one look at all subjects, and how often the program then wakes up.

@@ -58,7 +58,8 @@ pub fn judge(printed: &Printed, asked: &[(&Subject, u64)], row: &Row, source: &s
         let draft = answers.remove(&subject.id).unwrap_or_else(|| {
             let names = [&*subject.id, &*subject.target];
             let fault = errors::fault(&printed.end, &complaints, &names, &missing);
-            let rule = format!("there is no answer ({})", fault.reason);
+            let why = [&*fault.reason, &*fault.detail].join(": ");
+            let rule = format!("there is no answer ({})", why.trim_end_matches(": "));
             broken.add(&subject.id, &rule);
             Draft::failed(name, *number, fault)
         });
