@@ -115,10 +115,15 @@ impl Key {
         self.told_as == Severity::Wake && self.severity == Severity::Immediate
     }
 
-    /// Told, and silent at `now`. A stamp in the future counts as one long ago.
+    /// Told so long ago that it is told again. A stamp in the future counts as long ago.
+    pub(super) fn has_outlived_its_mask(&self, now: Ms, repeat: Ms) -> bool {
+        self.told.is_some_and(|told| told > now || now - told >= repeat)
+    }
+
+    /// Told, and silent at `now`.
     pub(super) fn is_masked(&self, now: Ms, repeat: Ms) -> bool {
-        let is_silent = |told: Ms| told <= now && now - told < repeat;
-        !self.is_escalated() && self.told.is_some_and(is_silent)
+        let is_over = self.has_outlived_its_mask(now, repeat);
+        self.told.is_some() && !is_over && !self.is_escalated()
     }
 
     /// What is told once leaves no mask.

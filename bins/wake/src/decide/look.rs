@@ -122,7 +122,7 @@ impl Engine {
         let before = seen.map(|seen| std::mem::take(&mut seen.present)).unwrap_or_default();
         let missing: Vec<Name> = before.difference(&named).cloned().collect();
         let is_whole = look.is_whole();
-        let left = missing.into_iter().filter(|name| !is_whole || self.miss_key(slot, name));
+        let left = missing.into_iter().filter(|name| !is_whole || self.miss_key(slot, name, now));
         let mut present: BTreeSet<Name> = left.collect();
         present.extend(named.iter().cloned());
         let record = self.state.records.record_mut(slot);
@@ -139,11 +139,16 @@ impl Engine {
     }
 
     /// A whole look did not find a key. Says whether the next one has to look for it again.
-    fn miss_key(&mut self, slot: Slot, name: &Name) -> bool {
+    fn miss_key(&mut self, slot: Slot, name: &Name, now: Ms) -> bool {
+        let repeat = self.policy.repeat_interval;
         let records = &mut self.state.records;
         let Some(key) = records.key(slot, name) else { return false };
         let is_told = key.told.is_some();
-        let is_over = if is_told { key.absent >= 1 } else { !name.starts_with(NEVER) };
+        let is_over = if is_told {
+            key.absent >= 1 || key.has_outlived_its_mask(now, repeat)
+        } else {
+            !name.starts_with(NEVER)
+        };
         if is_over {
             records.drop_key(slot, name);
             return false;

@@ -172,3 +172,14 @@ fn e9_nothing_but_skips_is_blindness_too() {
         play.go_on(&format!("{}: E:rate_limited skipped => {wanted}", look * 60));
     }
 }
+
+#[test]
+fn e9_an_attempt_ends_a_row_of_skips() {
+    play(
+        "0:    E:rate_limited skipped => retry_provider
+         900:  E:rate_limited => retry_provider
+         1800: E:rate_limited skipped => retry_provider
+         3599: E:rate_limited skipped => retry_provider
+         3600: E:rate_limited skipped => wake blind {}",
+    );
+}

@@ -144,3 +144,48 @@ fn of_a_thousand_and_more_entries_the_rest_is_counted() {
     let keys = play.state()["subjects"]["e|src|"]["keys"].as_object().unwrap().clone();
     assert!(keys.len() == 1201 && keys.values().all(|key| key["told_ms"] == 2000));
 }
+
+/// What is urgent takes along what comes while it waits for the guard.
+#[test]
+fn what_waits_for_the_guard_takes_others_along() {
+    let mut play = Play::new();
+    play.go_on("--group-wait 240");
+    assert_eq!(each(&mut play, "A{X}", 11, 0).len(), 10);
+    play.take("A{R,X} of subject-10", 1000);
+    assert_eq!(only(play.print(2000)).items.len(), 2);
+}
+
+/// That a subject is not seen is not told when it is seen again.
+#[test]
+fn blindness_that_is_over_before_it_is_told_is_not_told() {
+    let mut play = Play::new();
+    each(&mut play, "A{R}", 10, 0);
+    for _ in 0..6 {
+        play.take("E:transient of late", 0);
+    }
+    play.take("P of late", 1000);
+    assert!(play.print(2000).is_empty());
+}
+
+#[test]
+fn the_end_of_the_input_does_not_wait_for_the_guard() {
+    let mut play = Play::new();
+    play.go_on("--group-wait 240");
+    each(&mut play, "A{X}", 10, 0);
+    each(&mut play, "A{R,X}", 2, 0);
+    play.engine().end_of_input(1);
+    let line = only(play.print(1));
+    assert_eq!((line.reason.as_str(), line.items.len()), ("folded", 2));
+}
+
+/// A repeat that waits for the guard is left out when a look misses the condition.
+#[test]
+fn a_repeat_that_clears_while_it_waits_is_left_out() {
+    let mut play = Play::new();
+    play.go_on("0: A{R} of late => wake {R}");
+    let later = 21_600_000;
+    assert_eq!(each(&mut play, "A{R}", 10, later).len(), 10);
+    play.take("A{R} of late", later);
+    play.take("P of late", later + 1000);
+    assert!(play.print(later + 2000).is_empty());
+}

@@ -142,3 +142,34 @@ fn l13_other_cadences_stall_at_other_times() {
         assert_eq!(lasting(step, 7), row(&format!("0 changed, {stall}21600 repeat")), "{step}");
     }
 }
+
+#[test]
+fn a_quiet_look_takes_its_rarity_back() {
+    let mut play = Play::new();
+    play.go_on("0: A{R} => wake {R}");
+    looks(&mut play, 300, 300, 11);
+    play.go_on(
+        "3600: A{R} => wake verdict_stall {R} | trips 1
+         3900: P => record_only | trips 0
+         4200: P => no_change
+         4500: A{R} => wake {R}",
+    );
+    looks(&mut play, 4800, 300, 11);
+    play.go_on("8100: A{R} => wake verdict_stall {R}");
+}
+
+/// However rarely it is told, a stall needs no longer than a mask lasts.
+#[test]
+fn the_span_of_a_stall_has_an_end() {
+    let mut play = told();
+    looks(&mut play, 1100, 300, 1);
+    let mut state = play.state();
+    let stall = &mut state["subjects"]["r|probe|thing|s"]["stall"];
+    *stall = serde_json::json!({"count": 1000, "start_ms": 0, "trips": 5});
+    let state = crate::decide::State::from_json(&state.to_string()).unwrap();
+    play.engine = Some(crate::decide::Engine::new(crate::decide::Policy::default(), state));
+    play.go_on(
+        "21599: A{R} => no_change
+         21600: A{R} => wake verdict_stall {R}",
+    );
+}

@@ -333,3 +333,16 @@ fn a_watch_without_a_time_of_creation_is_created_now() {
          1100: P => stop_budget max_lifetime {}",
     );
 }
+
+#[test]
+fn stamps_from_the_future_keep_nothing_back() {
+    let mut play = with_state(
+        r#"{"version":1,"subjects":{
+            "e|src|":{"keys":{"~k":{"told_ms":900000000}}},
+            "e|src|s":{"group_ms":900000000,"keys":{"~o":{"since_ms":50000}}}}}"#,
+    );
+    play.take("tick", 100_000);
+    let lines = play.print(100_000);
+    let told: Vec<&str> = lines[0].items.iter().map(|item| &*item.entry.key).collect();
+    assert_eq!(told, ["o", "k"]);
+}
