@@ -180,7 +180,7 @@ impl Rest<'_> {
             }
         }
         if emission.is_folded() {
-            self.add("subjects", emission.records.len().to_string().as_bytes(), 0);
+            self.add("subjects", emission.subjects.to_string().as_bytes(), 0);
         }
         if let Some(ends) = emission.ends {
             let ends = if ends == Ends::Watch { "watch" } else { "subject" };

@@ -18,6 +18,7 @@ pub(crate) fn emission(lead: &str, subjects: &[&str]) -> Emission {
         ends: None,
         lead: lead.to_owned(),
         records: subjects.iter().map(told).collect(),
+        subjects: subjects.len(),
         items: Vec::new(),
         beyond: 0,
         context: Vec::new(),

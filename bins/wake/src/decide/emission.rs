@@ -1,47 +1,15 @@
-//! One line of everything that is due, and what follows from its being out.
+//! Which line is printed now, and what follows from its being out.
 
 use std::collections::BTreeMap;
 
-use shared::reading::Severity;
-
 use super::{
-    Condition, Decision, Emission, Ends, Engine, Entry, Item, Ms, Reason, Stage, Told,
-    engine::{Again, LISTED},
-    key::{NEVER, Name, REVISION, Trigger, plain},
+    Decision, Emission, Ends, Engine, Ms, Reason, Stage,
+    engine::Again,
+    key::{NEVER, Name, REVISION},
     parts::{Emitting, InFlight},
-    record::{Note, Stamp},
+    record::Stamp,
     records::Slot,
 };
-
-/// What one record adds to a line.
-#[derive(Debug)]
-struct Share {
-    slot: Slot,
-    note: Option<Note>,
-    /// The keys that are due, and the strongest reason for that.
-    due: Vec<Name>,
-    trigger: Option<Trigger>,
-}
-
-impl Share {
-    /// How many verdicts it holds. The entries of an end are part of it.
-    fn verdicts(&self) -> usize {
-        let is_stop = self.note.as_ref().is_some_and(Note::is_stop);
-        usize::from(self.note.is_some()) + usize::from(!self.due.is_empty() && !is_stop)
-    }
-}
-
-/// An entry that may be listed: by urgency, age and name.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Candidate<'a> {
-    rank: u8,
-    since: Ms,
-    key: &'a str,
-    id: &'a str,
-    share: usize,
-    /// None: it stands for the verdict without entries.
-    name: Option<&'a Name>,
-}
 
 impl Engine {
     /// The line to print now, if there is one. It is [`Engine::flushed`] that takes its keys for
@@ -68,7 +36,7 @@ impl Engine {
             self.end_watch(Decision::StopBudget, reason, now);
             return self.last(now);
         }
-        (self.closing || self.has_token(now)).then(|| self.fold_due()).flatten()
+        (self.closing || self.has_token(now)).then(|| self.gather()).flatten()
     }
 
     /// Completes the emission with the bytes that are about to be written, so that the state
@@ -139,148 +107,11 @@ impl Engine {
         })
     }
 
-    fn emit(&mut self, stamps: Vec<Stamp>, last: bool) -> String {
+    pub(super) fn emit(&mut self, stamps: Vec<Stamp>, last: bool) -> String {
         self.state.seq = self.state.seq.saturating_add(1);
         let claim = self.state.claim(self.state.seq);
         self.state.emitting = Some(Emitting::new(claim.clone(), stamps, last));
         claim
-    }
-
-    /// Everything that is due, in one line.
-    fn fold_due(&mut self) -> Option<Emission> {
-        let slots: Vec<Slot> = self.state.records.ready().iter().copied().collect();
-        let mut shares: Vec<Share> = slots.into_iter().map(|slot| self.share(slot)).collect();
-        shares.retain(|share| share.verdicts() > 0);
-        let is_folded = shares.iter().map(Share::verdicts).sum::<usize>() > 1;
-        let (mut items, beyond) = self.first_items(&shares, is_folded);
-        let records = self.number(&shares, &mut items);
-        let stamps = self.stamps(&shares);
-        let (decision, reason, ends, lead) = match shares.as_slice() {
-            [share] if !is_folded => self.single(share, !items.is_empty()),
-            [] => return None,
-            _ => folded(records.len()),
-        };
-        let claim = self.emit(stamps, false);
-        Some(Emission {
-            claim,
-            again: None,
-            decision,
-            reason,
-            ends,
-            lead,
-            records,
-            items,
-            beyond,
-            context: self.context.iter().cloned().collect(),
-            context_count: self.context_count,
-        })
-    }
-
-    fn share(&self, slot: Slot) -> Share {
-        let records = &self.state.records;
-        let note = records.record(slot).note.as_deref().cloned();
-        let due: Vec<Name> = records.due(slot).map(|(_, name)| name.clone()).collect();
-        Share { slot, note, due, trigger: records.due(slot).next().map(|(trigger, _)| trigger) }
-    }
-
-    /// The entries that are listed, in their order, and how many are not. Of the many that may
-    /// be due only those are copied.
-    fn first_items(&self, shares: &[Share], is_folded: bool) -> (Vec<Item>, usize) {
-        let mut all = Vec::new();
-        for (at, share) in shares.iter().enumerate() {
-            all.extend(self.candidates(at, share, is_folded));
-        }
-        all.sort_unstable();
-        let beyond = all.len().saturating_sub(LISTED);
-        all.truncate(LISTED);
-        let item = |candidate: Candidate<'_>| {
-            let share = shares.get(candidate.share)?;
-            let stop = share.note.as_ref().filter(|note| note.is_stop());
-            let entry = match candidate.name {
-                Some(name) => self.state.records.key(share.slot, name)?.entry(name),
-                None => note_entry(share.note.as_ref()?),
-            };
-            let verdict = stop.map(|note| (note.decision, note.reason.clone()));
-            Some(Item { record: candidate.share, verdict, entry })
-        };
-        (all.into_iter().filter_map(item).collect(), beyond)
-    }
-
-    /// The entries that a record adds.
-    fn candidates<'a>(
-        &'a self,
-        at: usize,
-        share: &'a Share,
-        is_folded: bool,
-    ) -> Vec<Candidate<'a>> {
-        let records = &self.state.records;
-        let id = records.record(share.slot).id.as_str();
-        let key = |name: &'a Name| {
-            let key = records.key(share.slot, name)?;
-            let (rank, since) = (rank(key.severity), key.since);
-            Some(Candidate { rank, since, key: plain(name), id, share: at, name: Some(name) })
-        };
-        let mut all: Vec<Candidate<'a>> = share.due.iter().filter_map(key).collect();
-        let Some(note) = &share.note else { return all };
-        if is_folded && (all.is_empty() || !note.is_stop()) {
-            let rank = rank(note_severity(note));
-            let key = note.reason.as_str();
-            all.push(Candidate { rank, since: note.at, key, id, share: at, name: None });
-        } else if !is_folded && note.reason == Reason::STALL && !note.is_stop() {
-            let active = records.keys(share.slot).filter(|(_, key)| key.active);
-            all.extend(active.filter_map(|(name, _)| key(name)));
-        }
-        all
-    }
-
-    /// Numbers the records in the order of their first entries.
-    fn number(&self, shares: &[Share], items: &mut [Item]) -> Vec<Told> {
-        let mut order: BTreeMap<usize, usize> = BTreeMap::new();
-        let named = items.iter().map(|item| item.record);
-        for at in named.chain(0..shares.len()) {
-            let next = order.len();
-            order.entry(at).or_insert(next);
-        }
-        for item in items {
-            item.record = order.get(&item.record).copied().unwrap_or_default();
-        }
-        let mut told: Vec<(usize, Told)> = Vec::new();
-        for (at, share) in shares.iter().enumerate() {
-            let record = self.state.records.record(share.slot);
-            let (id, revision) = (record.id.clone(), record.revision.to_string());
-            told.push((order.get(&at).copied().unwrap_or(at), Told { id, revision }));
-        }
-        told.sort_by_key(|(number, _)| *number);
-        told.into_iter().map(|(_, told)| told).collect()
-    }
-
-    fn stamps(&self, shares: &[Share]) -> Vec<Stamp> {
-        let mut stamps = Vec::new();
-        for share in shares {
-            let record = &self.state.records.record(share.slot).id;
-            let note = share.note.as_ref().map(|note| Name::from(note.reason.as_str()));
-            let keys = share.due.iter().cloned().chain(note);
-            stamps.extend(keys.map(|key| Stamp { record: record.clone(), key }));
-        }
-        stamps
-    }
-
-    /// What a line about one verdict says.
-    fn single(&self, share: &Share, has_items: bool) -> (Decision, Reason, Option<Ends>, String) {
-        if let Some(note) = &share.note {
-            let ends = note.is_stop().then_some(Ends::Subject);
-            let mut lead = note.text.clone();
-            lead.push_str(if has_items { ": " } else { "" });
-            return (note.decision, note.reason.clone(), ends, lead);
-        }
-        let trigger = share.trigger.unwrap_or(Trigger::Changed);
-        let (reason, lead) = match trigger {
-            _ if self.closing => (Reason::INPUT_ENDED, ": "),
-            Trigger::Repeat => (Reason::word(trigger.word()), ", still: "),
-            Trigger::Unconfirmed => (Reason::word(trigger.word()), ", not confirmed: "),
-            _ => (Reason::word(trigger.word()), ": "),
-        };
-        (Decision::WakeActionable, reason, None, lead.to_owned())
     }
 
     /// Masks the keys of a line that is out, and opens the groups of their records.
@@ -345,39 +176,10 @@ fn again(claim: &str, line: &str, ends: Option<Ends>) -> Emission {
         ends,
         lead: String::new(),
         records: Vec::new(),
+        subjects: 0,
         items: Vec::new(),
         beyond: 0,
         context: Vec::new(),
         context_count: 0,
-    }
-}
-
-fn folded(records: usize) -> (Decision, Reason, Option<Ends>, String) {
-    let lead = format!("{records} subject{}: ", if records == 1 { "" } else { "s" });
-    (Decision::WakeActionable, Reason::FOLDED, None, lead)
-}
-
-/// Urgent ones come first, then ends, then the others.
-fn rank(severity: Severity) -> u8 {
-    match severity {
-        Severity::Immediate => 0,
-        Severity::Terminal => 1,
-        Severity::Wake => 2,
-    }
-}
-
-fn note_severity(note: &Note) -> Severity {
-    if note.is_stop() { Severity::Terminal } else { Severity::Wake }
-}
-
-/// A verdict without entries as one of a folded line.
-fn note_entry(note: &Note) -> Entry {
-    Entry {
-        key: note.reason.to_string(),
-        severity: note_severity(note),
-        condition: Condition::Once,
-        since: note.at,
-        repeat: false,
-        brief: note.text.trim_start_matches([':', ' ']).to_owned(),
     }
 }

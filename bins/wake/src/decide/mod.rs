@@ -27,6 +27,7 @@ mod emission;
 mod engine;
 mod event;
 mod fields;
+mod gather;
 mod input;
 mod judge;
 mod key;

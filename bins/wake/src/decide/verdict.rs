@@ -266,9 +266,11 @@ pub struct Emission {
     /// subject (`: `, `, still: `, ` done: REASON`), else all of it (`3 subjects: `,
     /// `watch ops ended: …`). Items may follow directly.
     pub lead: String,
-    /// The records that the line is about, the urgent ones first. More than one verdict makes
-    /// a folded line.
+    /// The records of the entries below, in the order of their first ones; of a line without
+    /// entries the one that it is about.
     pub records: Vec<Told>,
+    /// How many records the line is about in all. More than one verdict makes a folded line.
+    pub subjects: usize,
     /// The entries, the first 1000: immediate ones first, then ends, then the others; the oldest
     /// first.
     pub items: Vec<Item>,

@@ -25,7 +25,7 @@ fn g1_a_burst_is_followed_by_one_folded_line() {
     assert_eq!(play.engine().next_at(), Some(2000));
     assert!(play.print(1999).is_empty());
     let line = only(play.print(2000));
-    assert_eq!((line.reason.as_str(), line.records.len(), line.items.len()), ("folded", 5, 5));
+    assert_eq!((line.reason.as_str(), line.subjects, line.items.len()), ("folded", 5, 5));
     assert_eq!(line.lead, "5 subjects: ");
     assert!(play.print(2000).is_empty());
 }
@@ -64,7 +64,7 @@ fn g4_many_share_one_line() {
         play.take(&format!("A{{R}} of many-{subject:02}"), 0);
     }
     let line = only(play.print(2000));
-    assert_eq!((line.records.len(), line.items.len()), (30, 30));
+    assert_eq!((line.subjects, line.records.len(), line.items.len()), (30, 30, 30));
     let state = play.state();
     let told = |subject: u32| {
         state["subjects"][format!("r|probe|thing|many-{subject:02}")]["keys"]["=fault:a"]["told_ms"]
@@ -139,7 +139,7 @@ fn of_a_thousand_and_more_entries_the_rest_is_counted() {
     }
     play.take("raised last immediate", 1300);
     let line = only(play.print(2000));
-    assert_eq!((line.items.len(), line.beyond), (1000, 201));
+    assert_eq!((line.items.len(), line.beyond, line.records.len()), (1000, 201, 1));
     assert_eq!((&*line.items[0].entry.key, &*line.items[1].entry.key), ("last", "k0000"));
     let keys = play.state()["subjects"]["e|src|"]["keys"].as_object().unwrap().clone();
     assert!(keys.len() == 1201 && keys.values().all(|key| key["told_ms"] == 2000));
