@@ -31,6 +31,8 @@ echo 'PASS' > "$1.tmp"; mv "$1.tmp" "$1"
 until [ -e end ]; do sleep 0.05; done
 "#;
 
+const ITEMS: &str = ".bmb/run/watch.ndjson";
+
 /// The next line to the lead that says this.
 fn lead_hears(lead: &mut Running, what: &str) -> String {
     loop {
@@ -61,12 +63,30 @@ fn start(scene: &Scene) -> Running {
     Running::start(&mut bash)
 }
 
+/// Registers a tester that would tell everything if the phase weren't blind.
+fn register(scene: &Scene, step: &str, result: &str) {
+    let run = scene.join(".bmb/run");
+    let (result, pid) = (run.join(result), run.join("tester.pid"));
+    let line = format!(
+        "{{\"agent\":\"tester\",\"step\":\"{step}\",\"result_path\":\"{}\",\"pid_file\":\"{}\",\"consultant_reporting\":\"full\"}}\n",
+        result.display(),
+        pid.display()
+    );
+    scene.append(ITEMS, line);
+}
+
+/// What is told of a result, but for the time.
+fn complete(scene: &Scene, agent: &str, step: &str, result: &str) -> Value {
+    serde_json::json!({
+        "event": "agent_complete", "step": step, "agent": agent, "source": "monitor",
+        "result": scene.join(".bmb/run").join(result).display().to_string(),
+    })
+}
+
 #[test]
 fn a_lead_hears_all_and_a_consultant_what_the_phase_allows() {
     let scene = Scene::new();
-    let run = scene.dir(".bmb/run");
-    let items = ".bmb/run/watch.ndjson";
-    let heard = run.join("consultant.ndjson");
+    let heard = scene.dir(".bmb/run").join("consultant.ndjson");
     let mut lead = start(&scene);
     for _ in 0..3 {
         let armed = lead_hears(&mut lead, "state=monitor_armed");
@@ -75,55 +95,39 @@ fn a_lead_hears_all_and_a_consultant_what_the_phase_allows() {
 
     scene.write("go", "");
     let ready = lead_hears(&mut lead, "state=result_ready");
-    let result = run.join("exec-result.md").display().to_string();
+    let result = scene.join(".bmb/run/exec-result.md").display().to_string();
     let want = format!("[MONITOR] agent=executor step=5 state=result_ready file={result} ts=");
     assert!(ready.starts_with(&want), "{ready}");
     eventually("the consultant hears it too", || consultant(&heard).len() == 1);
 
     // A tester in a blind phase: that it is done, and not what it found or how it ended.
-    scene.append(items, "{\"blind_phase\":true}\n");
-    let tester = command("sleep").arg("1000").spawn().unwrap();
+    scene.append(ITEMS, "{\"blind_phase\":true}\n");
+    let mut tester = command("sleep").arg("1000").spawn().unwrap();
     scene.replace(".bmb/run/tester.pid", tester.id().to_string());
-    for (step, name) in [("6", "test-result.md"), ("7", "never.md")] {
-        let (pid, result) = (run.join("tester.pid"), run.join(name));
-        scene.append(
-            items,
-            format!(
-                "{{\"agent\":\"tester\",\"step\":\"{step}\",\"result_path\":\"{}\",\"pid_file\":\"{}\",\"consultant_reporting\":\"full\"}}\n",
-                result.display(),
-                pid.display()
-            ),
-        );
+    for (step, result) in [("6", "test-result.md"), ("7", "never.md")] {
+        register(&scene, step, result);
         lead_hears(&mut lead, &format!("agent=tester step={step} state=item_registered"));
     }
     scene.replace(".bmb/run/test-result.md", "FAIL: 3 of 9\n");
     lead_hears(&mut lead, "agent=tester step=6 state=result_ready");
-    let mut tester = tester;
     tester.kill().unwrap();
     tester.wait().unwrap();
     lead_hears(&mut lead, "agent=tester step=7 state=process_died");
     scene.append(".bmb/consultant-feed.md", "more\n");
     eventually("the consultant hears of the feed", || consultant(&heard).len() == 3);
 
-    scene.append(items, "{\"shutdown_request\":true}\n");
+    scene.append(ITEMS, "{\"shutdown_request\":true}\n");
     lead_hears(&mut lead, "state=monitor_stopped reason=shutdown_request");
-    scene.write("end", "");
     lead_hears(&mut lead, "ended 0");
+    scene.write("end", "");
     let mut told = consultant(&heard);
     for line in &mut told {
         line.as_object_mut().unwrap().remove("ts").unwrap();
     }
-    let complete = |agent: &str, step: &str, result: &str| {
-        serde_json::json!({
-            "event": "agent_complete", "step": step, "agent": agent, "source": "monitor",
-            "result": run.join(result).display().to_string(),
-        })
-    };
-    let feed = serde_json::json!({"type": "feed_update", "source": "monitor"});
     let want = [
-        complete("executor", "5", "exec-result.md"),
-        complete("tester", "6", "test-result.md"),
-        feed,
+        complete(&scene, "executor", "5", "exec-result.md"),
+        complete(&scene, "tester", "6", "test-result.md"),
+        serde_json::json!({"type": "feed_update", "source": "monitor"}),
     ];
     assert_eq!(told, want);
 }

@@ -66,45 +66,47 @@ fn watchdog(event: &Event, name: &str, keys: &[&str]) -> io::Result<Part> {
 
 /// `[MONITOR] agent=… step=… state=… … ts=…`
 fn sentence(event: &Event, name: &str) -> io::Result<String> {
-    let word = |key: &str| match event.get(key) {
+    let (agent, step) = (word(event, "agent")?, word(event, "step")?);
+    let mut said = format!("[MONITOR] agent={agent} step={step} state={name}");
+    for (key, value) in facts(event, name)? {
+        said.extend([" ", key, "=", &value]);
+    }
+    said.extend([" ts=", &clock(event)]);
+    Ok(said)
+}
+
+/// What a sentence tells between the state and the time.
+fn facts(event: &Event, name: &str) -> io::Result<Vec<(&'static str, String)>> {
+    let number = |key: &str| event.get(key).and_then(Value::as_number).map(whole);
+    let numbers = |keys: [&'static str; 2]| {
+        keys.into_iter().filter_map(|key| Some((key, number(key)?.to_string()))).collect()
+    };
+    Ok(match name {
+        "result_ready" => vec![("file", word(event, "result_path")?)],
+        "stalled" => numbers(["idle_sec", "cpu_pct"]),
+        "timeout_imminent" | "timeout_exceeded" => {
+            let (elapsed, limit) = (number("elapsed_sec"), number("timeout_sec"));
+            vec![("elapsed", format!("{}/{}s", elapsed.unwrap_or(0), limit.unwrap_or(0)))]
+        }
+        "process_died" => vec![("pid", number("pid").unwrap_or(0).to_string())],
+        _ => {
+            let reason = text(event, "reason").map(quoted).transpose()?;
+            let path = text(event, "result_path").or_else(|| text(event, "path"));
+            let path = path.map(quoted).transpose()?;
+            let numbers: Vec<_> = numbers(["idle_sec", "pid"]);
+            let reason = reason.map(|reason| ("reason", reason)).into_iter();
+            reason.chain(numbers).chain(path.map(|path| ("file", path))).collect()
+        }
+    })
+}
+
+/// A value as one word; `-` for none.
+fn word(event: &Event, key: &str) -> io::Result<String> {
+    match event.get(key) {
         Some(Value::String(text)) => quoted(text),
         Some(Value::Number(number)) => Ok(number.to_string()),
         _ => Ok("-".to_owned()),
-    };
-    let number = |key: &str| event.get(key).and_then(Value::as_number).map(whole);
-    let mut said =
-        format!("[MONITOR] agent={} step={} state={name}", word("agent")?, word("step")?);
-    let mut add = |key: &str, value: String| said.extend([" ", key, "=", &value]);
-    match name {
-        "result_ready" => add("file", word("result_path")?),
-        "stalled" => {
-            for key in ["idle_sec", "cpu_pct"] {
-                if let Some(value) = number(key) {
-                    add(key, value.to_string());
-                }
-            }
-        }
-        "timeout_imminent" | "timeout_exceeded" => {
-            let (elapsed, limit) = (number("elapsed_sec"), number("timeout_sec"));
-            add("elapsed", format!("{}/{}s", elapsed.unwrap_or(0), limit.unwrap_or(0)));
-        }
-        "process_died" => add("pid", number("pid").unwrap_or(0).to_string()),
-        _ => {
-            if let Some(reason) = text(event, "reason") {
-                add("reason", quoted(reason)?);
-            }
-            for key in ["idle_sec", "pid"] {
-                if let Some(value) = number(key) {
-                    add(key, value.to_string());
-                }
-            }
-            if let Some(path) = text(event, "result_path").or_else(|| text(event, "path")) {
-                add("file", quoted(path)?);
-            }
-        }
     }
-    add("ts", clock(event));
-    Ok(said)
 }
 
 /// A text as a JSON string where it could be taken for more than one word or pair.
