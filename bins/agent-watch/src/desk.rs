@@ -194,7 +194,7 @@ impl Desk {
         let shares: Vec<String> = self
             .items
             .values()
-            .filter(|other| other.terminal().is_none())
+            .filter(|other| other.life < Life::Ready)
             .map(|other| &other.entry.spec)
             .filter(|other| other.result_path == spec.result_path)
             .map(|other| format!("{}/{}", other.agent, other.step))
