@@ -362,6 +362,16 @@ impl Item {
         }
     }
 
+    /// Whether a look saw what has a story that it didn't hear: a version that nobody wrote, or an
+    /// end, which closes files before it can be seen.
+    #[must_use]
+    pub fn is_surprised(&self, seen: &Seen) -> bool {
+        let lived = self.known.is_some_and(|known| known.exited.is_none());
+        let ended = lived && seen.fate.is_some_and(|fate| fate != Fate::Alive);
+        let unheard = seen.signals.is_empty() && !self.fresh;
+        ended || (unheard && self.result.is_news(seen.result))
+    }
+
     /// What the next look is to see.
     #[must_use]
     pub fn wants(&self, config: &Config, swept: bool, now: &Now) -> Wants {

@@ -172,7 +172,9 @@ fn fate(held: &Held) -> Fate {
     }
 }
 
-fn result(path: &Path) -> ResultSeen {
+/// What the result's path shows.
+#[must_use]
+pub fn result(path: &Path) -> ResultSeen {
     match fs::metadata(path) {
         Ok(meta) if meta.is_file() => ResultSeen::File(version(&Stamp::of(&meta))),
         Err(err) if err.kind() == io::ErrorKind::PermissionDenied => ResultSeen::Unreadable,

@@ -23,7 +23,7 @@ use crate::{
     desk::{Desk, Origin},
     eyes::{Eyes, Wanted},
     item::Life,
-    probe::Probe,
+    probe::{self, Probe},
     step::{due, step},
 };
 
@@ -207,12 +207,12 @@ impl Watch {
             let heard = self.eyes.watch(path).then(of_result);
             let wants = item.wants(config, swept, now);
             let mut seen = self.probe.look(key, item, wants, heard);
-            let unheard = seen.watched && seen.signals.is_empty() && !item.fresh;
-            if unheard && item.result.is_news(seen.result) {
-                // The system has told of it, but our thread had no time to listen.
+            if seen.watched && item.is_surprised(&seen) {
+                // The system has told what came before, but our thread had no time to listen.
                 let late = self.eyes.late(path);
                 signals.entry(path.to_owned()).or_default().extend(&late);
-                seen = self.probe.look(key, item, wants, Some(late));
+                seen.signals.extend(late);
+                seen.result = probe::result(path);
             }
             told.extend(step(item, &seen, config, now));
         }
