@@ -4,7 +4,7 @@ use shared::reading::Severity;
 
 use super::{
     Decision, Engine, Entry, Ms, Reason,
-    engine::Judged,
+    engine::{Judged, LISTED},
     key::{Name, Place, Trigger},
     records::Slot,
 };
@@ -56,7 +56,7 @@ impl Engine {
 
     pub(super) fn entries(&self, slot: Slot, names: &[Name]) -> Vec<Entry> {
         let key = |name: &Name| Some(self.state.records.key(slot, name)?.entry(name));
-        names.iter().filter_map(key).collect()
+        names.iter().take(LISTED).filter_map(key).collect()
     }
 
     /// The told keys whose mask has fallen. Of readings only those count that the look names:
