@@ -15,7 +15,7 @@ use notify::{
 };
 use shared::{wait::Bell, watch::is_limit};
 
-use crate::item::Signal;
+use crate::seen::Signal;
 
 /// How many signals of a result are kept between two looks; later ones replace the last.
 const KEPT: usize = 64;

@@ -20,7 +20,8 @@ use shared::{
 
 use crate::{
     cpu,
-    item::{Fate, Item, Life, Named, Progress, ResultSeen, Seen, Signal, Version, Wants},
+    item::{Item, Life},
+    seen::{Fate, Named, Progress, ResultSeen, Seen, Signal, Version, Wants},
 };
 
 /// The most entries of a progress directory.

@@ -23,11 +23,12 @@ use shared::clock::Now;
 
 use crate::{
     event::{ItemEvent, Told, What},
-    item::{Config, Item, Life, ResultSeen, Seen, Timer, clock},
+    item::{Config, Item, Life, Timer, clock},
+    seen::{ResultSeen, Seen},
 };
 
-/// How long a close has to stand without a sign of life from the file or its writer, and a pid
-/// file that makes no sense, since whoever writes it in place makes it empty first.
+/// How long a close has to stand without a sign of life from the file or its writer. As long a pid
+/// file may make no sense, since whoever writes it in place makes it empty first.
 const MOMENT: Duration = Duration::from_millis(100);
 
 /// Takes in what a look saw. What ends the item ends the pass over it.

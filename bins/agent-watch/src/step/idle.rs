@@ -5,7 +5,8 @@ use std::time::Duration;
 use super::Pass;
 use crate::{
     event::What,
-    item::{Life, Progress, TREE, since},
+    item::{Life, TREE, since},
+    seen::Progress,
 };
 
 /// CPU time over less than this says little.

@@ -7,7 +7,8 @@ use shared::pidfile::{Status, Who};
 use super::{MOMENT, Pass};
 use crate::{
     event::What,
-    item::{Fate, Known, Life, Named},
+    item::{Known, Life},
+    seen::{Fate, Named},
 };
 
 /// What a pid file can be but the name of a process.

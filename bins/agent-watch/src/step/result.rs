@@ -7,7 +7,8 @@ use shared::pidfile::Status;
 use super::{MOMENT, Pass, moment};
 use crate::{
     event::What,
-    item::{Life, ResultSeen, Signal, Version, since},
+    item::{Life, since},
+    seen::{ResultSeen, Signal, Version},
 };
 
 /// How long a result's folder may be missing while its agent lives.

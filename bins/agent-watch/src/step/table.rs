@@ -9,7 +9,7 @@ use world::{
     OTHER, World, busy, silent,
 };
 
-use crate::item::Named;
+use crate::seen::Named;
 
 #[track_caller]
 fn says(world: &World, want: &[&str]) {

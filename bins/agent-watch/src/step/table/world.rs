@@ -11,7 +11,8 @@ use shared::{
 use crate::{
     desk::Desk,
     event::{Told, What},
-    item::{Config, Fate, Named, Progress, ResultSeen, Seen, Signal, Version},
+    item::Config,
+    seen::{Fate, Named, Progress, ResultSeen, Seen, Signal, Version},
     step::{due, step},
 };
 
