@@ -81,6 +81,16 @@ impl Scene {
         file.write_all(text.as_ref()).unwrap();
     }
 
+    /// A copy of a program, which any user may run. Another process makes it: what this one holds
+    /// open for writing, a child that another test just starts holds too, and as long as anybody
+    /// does it can't be run.
+    #[must_use]
+    pub fn copy_of(&self, exe: &str) -> PathBuf {
+        let copy = self.join(Path::new(exe).file_name().unwrap());
+        assert!(crate::command("cp").arg(exe).arg(&copy).status().unwrap().success());
+        copy
+    }
+
     /// Every path below the folder with size, mode, mtime and content's length: equal before and
     /// after a run that wrote nothing.
     #[must_use]

@@ -66,9 +66,7 @@ fn c12_what_can_not_be_read_is_dead_and_nothing_hangs() {
     nix::unistd::mkfifo(&scene.join("fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
     std::os::unix::fs::symlink("h", scene.join("link")).unwrap();
     scene.write("h", "\0\0\0\n\n{\"event\":\"gate_opened\"}");
-    let exe = scene.join("classify");
-    fs::copy(env!("CARGO_BIN_EXE_classify"), &exe).unwrap();
-    let mut command = tests::command(exe);
+    let mut command = tests::command(scene.copy_of(env!("CARGO_BIN_EXE_classify")));
     command.args([
         "--report",
         "folder=folder",

@@ -184,8 +184,7 @@ fn f06_a_store_that_cannot_be_written_is_said_once_and_its_end_once() {
     let desk = Desk::new();
     desk.write("b", "");
     // The tests may run as root, whom no mode stops.
-    let exe = desk.scene.join("collab-tail");
-    fs::copy(env!("CARGO_BIN_EXE_collab-tail"), &exe).unwrap();
+    let exe = desk.scene.copy_of(env!("CARGO_BIN_EXE_collab-tail"));
     let _ = desk.scene.dir("home");
     std::os::unix::fs::chown(desk.scene.join("home"), Some(65_534), Some(65_534)).unwrap();
     let mut command = command(&exe);
@@ -224,8 +223,8 @@ fn f06_a_full_disk_repeats_nothing_and_tears_no_record() {
     let mut running = Running::start(shell.current_dir(desk.scene.join("boards")));
     running.event("monitor_armed");
     // The disk is the program's alone, and is seen through its eyes.
-    let disk = format!("/proc/{}/root{}", running.pid(), desk.scene.join("disk").display());
-    let filler = format!("{disk}/filler");
+    let mount = format!("/proc/{}/root{}", running.pid(), desk.scene.join("disk").display());
+    let filler = format!("{mount}/filler");
     let mut file = fs::File::create(&filler).unwrap();
     while file.write_all(&[0; 512]).is_ok() {}
     drop(file);
@@ -249,7 +248,7 @@ fn f06_a_full_disk_repeats_nothing_and_tears_no_record() {
     desk.append("b", h("last"));
     assert_eq!(running.event("collab_mail")["text"], line("last"));
     assert_eq!(running.event("watch_warn")["condition"], "cleared");
-    let seen = fs::read_to_string(format!("{disk}/collab-tail/lead/seen")).unwrap();
+    let seen = fs::read_to_string(format!("{mount}/collab-tail/lead/seen")).unwrap();
     let records: std::collections::BTreeSet<&str> = seen.lines().skip(1).collect();
     assert_eq!((seen.lines().count(), records.len()), (MAILS + 2, MAILS + 1));
     assert!(seen.ends_with('\n') && records.iter().all(|record| record.len() == 64), "{seen}");

@@ -48,8 +48,7 @@ fn f10_what_is_no_board_is_said_and_the_others_go_on() {
 #[test]
 fn f10_a_board_that_may_not_be_read_is_said_until_it_may() {
     let desk = Desk::new();
-    let exe = desk.scene.join("collab-tail");
-    fs::copy(env!("CARGO_BIN_EXE_collab-tail"), &exe).unwrap();
+    let exe = desk.scene.copy_of(env!("CARGO_BIN_EXE_collab-tail"));
     let home = desk.scene.dir("home");
     std::os::unix::fs::chown(home, Some(65_534), Some(65_534)).unwrap();
     desk.write("b", h("a"));

@@ -187,7 +187,7 @@ fn xx_03_lines_that_wait_share_a_write_and_none_is_cut() {
     let (mut reader, writer) = packets();
     // A command that is kept keeps the pipe it was given.
     let mut child = stage.command(&["--from-start", "--once"]).stdout(writer).spawn().unwrap();
-    let (mut seen, mut writes, mut piece) = (String::new(), 0, [0; 8192]);
+    let (mut seen, mut count, mut piece) = (String::new(), 0, [0; 8192]);
     loop {
         let n = reader.read(&mut piece).unwrap();
         if n == 0 {
@@ -196,9 +196,9 @@ fn xx_03_lines_that_wait_share_a_write_and_none_is_cut() {
         let write = std::str::from_utf8(&piece[..n]).unwrap();
         assert!(n <= 4096 && write.starts_with('{') && write.ends_with("}\n"), "{write}");
         seen.push_str(write);
-        writes += 1;
+        count += 1;
     }
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert!(seen == some(0..LINES), "every line, in order");
-    assert!(writes <= 250, "{writes} writes");
+    assert!(count <= 250, "{count} writes");
 }

@@ -18,8 +18,7 @@ const EXE: &str = env!("CARGO_BIN_EXE_event-tail");
 #[test]
 fn t15_a_file_without_permission_is_told_and_read_once_it_has_it() {
     let stage = Stage::with(some(1..=2));
-    let exe = stage.scene.join("event-tail");
-    fs::copy(EXE, &exe).unwrap();
+    let exe = stage.scene.copy_of(EXE);
     let journal = stage.journal();
     let mode = |mode| fs::set_permissions(&journal, fs::Permissions::from_mode(mode)).unwrap();
     mode(0o000);

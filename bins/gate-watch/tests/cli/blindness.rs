@@ -22,9 +22,7 @@ fn mode(path: &Path, bits: u32) {
 
 /// Starts the program as a user without rights, and returns after its first look.
 fn start_unprivileged(world: &World, flags: &[&str]) -> Running {
-    let exe = world.scene.join("gate-watch");
-    fs::copy(env!("CARGO_BIN_EXE_gate-watch"), &exe).unwrap();
-    let mut command = tests::command(exe);
+    let mut command = tests::command(world.scene.copy_of(env!("CARGO_BIN_EXE_gate-watch")));
     command.arg("--state-dir").arg(world.state()).args(flags).uid(NOBODY).gid(NOBODY);
     Running::start(&mut command)
 }

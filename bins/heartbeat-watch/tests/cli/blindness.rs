@@ -11,8 +11,7 @@ use shared::clock;
 use tests::{Running, command, eventually, lines, pause};
 
 use crate::world::{
-    STORE, WAL, World, copy_of_program, health, item, recovered, silent_end, store, warned,
-    with_status,
+    EXE, STORE, WAL, World, health, item, recovered, silent_end, store, warned, with_status,
 };
 
 #[test]
@@ -124,7 +123,7 @@ fn h19_what_is_no_readable_file_is_told_and_never_waited_for() {
 
     world.commit(&[item("WI-1", 300)]);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
-    let mut nobody = command(copy_of_program(&world.scene));
+    let mut nobody = command(world.scene.copy_of(EXE));
     nobody.current_dir(world.scene.path()).args(["--state-dir", "state"]).uid(65534).gid(65534);
     let mut running = Running::start(&mut nobody);
     let line = health(&mut running, "monitor_degraded", "store_unreadable");

@@ -10,8 +10,7 @@ use serde_json::json;
 use tests::{command, eventually, lines};
 
 use crate::world::{
-    EXE, STORE, WAL, World, copy_of_program, health, item, ready, recovered, stderr, warned,
-    with_lease, with_status,
+    EXE, STORE, WAL, World, health, item, ready, recovered, stderr, warned, with_lease, with_status,
 };
 
 #[test]
@@ -230,7 +229,7 @@ fn a_reader_that_pauses_gets_every_line() {
     world.commit(&items);
     let out = command("sh")
         .args(["-c", r#""$0" --state-dir state --once | (sleep 0.5; cat)"#])
-        .arg(copy_of_program(&world.scene))
+        .arg(world.scene.copy_of(EXE))
         .current_dir(world.scene.path())
         .output()
         .unwrap();

@@ -2,7 +2,6 @@
 
 use std::{
     fs,
-    path::Path,
     process::{Command, Output},
 };
 
@@ -116,11 +115,4 @@ pub(crate) fn silent_end(running: Running) {
     let ended = running.stop();
     assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
     assert!(ended.lines.is_empty(), "{:?}", ended.lines);
-}
-
-/// A copy of the program that any user may run.
-pub(crate) fn copy_of_program(scene: &Scene) -> std::path::PathBuf {
-    let copy = scene.join("heartbeat-watch");
-    fs::copy(Path::new(EXE), &copy).unwrap();
-    copy
 }
