@@ -23,18 +23,22 @@ impl Engine {
         if self.state.outcome.is_some() {
             return self.last(now);
         }
-        if let Some(flight) = self.state.in_flight.as_ref().filter(|_| !self.closing) {
-            let is_due = flight.stage == Stage::Busy && flight.resend.is_some_and(|at| at <= now);
-            let line = is_due.then(|| again(&flight.claim, &flight.line, None))?;
-            self.again = Some(Again::Busy);
-            return Some(line);
-        }
-        if self.state.records.ready().is_empty() {
+        let flight = self.state.in_flight.as_ref().filter(|_| !self.closing);
+        let is_due = |flight: &InFlight| {
+            flight.stage == Stage::Busy && flight.resend.is_some_and(|at| at <= now)
+        };
+        let is_wanted = flight.map_or_else(|| !self.state.records.ready().is_empty(), is_due);
+        if !is_wanted {
             return None;
         }
+        let line = flight.map(|flight| again(&flight.claim, &flight.line, None));
         if let Some(reason) = self.spent(now) {
             self.end_watch(Decision::StopBudget, reason, now);
             return self.last(now);
+        }
+        if line.is_some() {
+            self.again = Some(Again::Busy);
+            return line;
         }
         (self.closing || self.has_token(now)).then(|| self.gather()).flatten()
     }

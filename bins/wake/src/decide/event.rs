@@ -159,7 +159,8 @@ impl Engine {
             self.insert(slot, name.clone(), new);
         }
         self.state.records.edit(slot, &name, |key| {
-            (key.severity, key.active) = (severity, true);
+            key.set_severity(severity);
+            key.active = true;
             if *key.brief != *event.brief {
                 key.brief = event.brief.into();
             }

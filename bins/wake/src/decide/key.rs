@@ -110,6 +110,14 @@ impl Key {
         }
     }
 
+    /// Gives it another urgency; what is due and urgent now is due for that.
+    pub(super) fn set_severity(&mut self, severity: Severity) {
+        self.severity = severity;
+        if severity == Severity::Immediate {
+            self.due = self.due.map(|due| due.min(Trigger::Immediate));
+        }
+    }
+
     /// Told with less urgency than it has.
     pub(super) fn is_escalated(&self) -> bool {
         self.told_as == Severity::Wake && self.severity == Severity::Immediate

@@ -237,7 +237,8 @@ fn refresh(key: &mut Key, finding: &Finding) {
     if *key.brief != *finding.brief {
         key.brief = finding.brief.as_str().into();
     }
-    (key.severity, key.active, key.absent) = (finding.severity, true, 0);
+    key.set_severity(finding.severity);
+    (key.active, key.absent) = (true, 0);
 }
 
 fn terminal(look: &Look) -> impl Iterator<Item = &Finding> {

@@ -191,3 +191,15 @@ fn an_answer_proves_that_its_line_is_out() {
          300: A{R,L} => wake {L}",
     );
 }
+
+/// Whatever woke the program: a bound that is spent comes before a line that is to be repeated.
+#[test]
+fn a3_a_line_is_not_repeated_beyond_the_lifetime() {
+    let mut play = play(
+        "--acks --max-lifetime 20
+         0:  A{R} => wake {R}
+         10: ack busy => nothing",
+    );
+    let lines = play.print(30_000);
+    assert_eq!((lines.len(), lines[0].reason.as_str()), (1, "max_lifetime"));
+}

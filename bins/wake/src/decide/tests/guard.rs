@@ -189,3 +189,14 @@ fn a_repeat_that_clears_while_it_waits_is_left_out() {
     play.take("P of late", later + 1000);
     assert!(play.print(later + 2000).is_empty());
 }
+
+#[test]
+fn what_becomes_urgent_while_it_waits_is_told_as_that() {
+    let mut play = Play::new();
+    each(&mut play, "A{R}", 10, 0);
+    play.take("A{k wake} of late", 0);
+    play.take("A{k immediate} of late", 1000);
+    let line = only(play.print(2000));
+    assert_eq!((line.reason.as_str(), line.items.len()), ("immediate", 1));
+    play.go_on("3: A{k immediate} of late => no_change");
+}
