@@ -6,8 +6,8 @@ use std::{fs, path::Path};
 use serde_json::Value;
 use tests::{Running, Scene, built, command, eventually, tmux::Tmux};
 
-/// The page's example, with an agent that waits to be told, sources that say when they see, and
-/// an end that says how it went.
+/// The page's example, with an agent that waits to be told, sources that say when they see and end
+/// with the shell whatever happens, and an end that says how it went.
 const WIRING: &str = r#"
 set -o pipefail
 D=$PWD/.bmb/run; mkdir -p "$D"; R=$D/exec-result.md
@@ -16,9 +16,9 @@ P=$(tmux split-window -t "$TMUX_PANE" -dPF '#{pane_id}' \
 printf '{"agent":"executor","step":"5","result_path":"%s","pid_file":"%s","progress_paths":["%s"],"timeout_sec":1200,"started_at_epoch":%s,"pane":"%s"}\n' \
   "$R" "$D/executor.pid" "$D/executor.log" "$(date +%s)" "$P" >> "$D/watch.ndjson"
 
-{ agent-watch --items "$D/watch.ndjson" &
-  pane-watch --announce --items "$D/watch.ndjson" --known-file .bmb/consultant-pane-id &
-  feed-watch --announce --items "$D/watch.ndjson" .bmb/consultant-feed.md & wait; } |
+{ agent-watch --parent-pid $$ --items "$D/watch.ndjson" &
+  pane-watch --parent-pid $$ --announce --items "$D/watch.ndjson" --known-file .bmb/consultant-pane-id &
+  feed-watch --parent-pid $$ --announce --items "$D/watch.ndjson" .bmb/consultant-feed.md & wait; } |
   tee -p >(classify --audience consultant --format consultant >> "$D/consultant.ndjson") |
   nudge --acks "$D/watch.ndjson" | classify --audience lead --format lead
 echo "ended $?"
