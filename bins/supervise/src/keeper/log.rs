@@ -249,6 +249,16 @@ mod tests {
     }
 
     #[test]
+    fn a_log_that_somebody_cut_has_no_hole() {
+        let (_scene, home) = home();
+        let mut log = Log::open(&home, 100).unwrap();
+        assert!(log.add(b"12345\n"));
+        OpenOptions::new().write(true).truncate(true).open(home.log()).unwrap();
+        assert!(log.add(b"67890\n"));
+        assert_eq!(fs::read(home.log()).unwrap(), b"67890\n");
+    }
+
+    #[test]
     fn a_line_longer_than_the_log_is_written_all_the_same() {
         let (_scene, home) = home();
         let mut log = Log::open(&home, 4).unwrap();

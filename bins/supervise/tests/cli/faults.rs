@@ -1,11 +1,11 @@
 //! Deaths at every moment, families that don't want to go, disks without room.
 
-use std::{fs, process::Stdio};
+use std::{fs, os::unix::process::ExitStatusExt as _, process::Stdio};
 
 use serde_json::Value;
 use tests::{command, eventually};
 
-use crate::scene::{LASTING, Store, kill, lives, number};
+use crate::scene::{LASTING, Store, kill, lives, number, refused};
 
 #[test]
 fn a_killed_monitor_is_seen_and_told() {
@@ -82,6 +82,54 @@ fn what_a_dead_monitor_started_goes_with_it() {
     kill(number(&started["pid"]));
     store.none_left();
     assert_eq!(store.status("gate")["exit_signal"], 9);
+}
+
+/// Rust ignores SIGPIPE, and what is ignored stays ignored in what is executed: a monitor that is
+/// a shell or a Python script would never end with its reader.
+#[test]
+fn a_broken_pipe_ends_what_is_started() {
+    let store = Store::new();
+    let script = "kill -PIPE $$; exec sleep 1000";
+    let out = store.run(&["start", "gate", "--", "sh", "-c", script]);
+    refused(&out, 4, "signal 13 killed it");
+    let mut exec = tests::built("supervise");
+    store.lead(&mut exec);
+    exec.args(["exec", "--record"]).arg(store.scene.join("agent.json"));
+    let out = exec.args(["--", "sh", "-c", "kill -PIPE $$; echo survived"]).output().unwrap();
+    assert_eq!((out.status.signal(), &*out.stdout), (Some(13), &b""[..]));
+}
+
+/// Between a look at a pid and a signal to it the pid can become another's: the process is held
+/// first, then looked at, then signalled by what holds it.
+#[cfg(all(target_os = "linux", not(doorbell_plain)))]
+#[test]
+fn a_signal_goes_to_what_was_held_before_it_was_proven() {
+    let store = Store::new();
+    store.start("gate", LASTING);
+    let record: Value =
+        serde_json::from_slice(&fs::read(store.home("gate").record()).unwrap()).unwrap();
+    let keeper = number(&record["keeper"]["pid"]);
+    let stop = store.supervise(&["stop", "gate"]);
+    let mut strace = command("strace");
+    let calls = "trace=openat,kill,tkill,tgkill,pidfd_open,pidfd_send_signal";
+    strace.args(["-f", "-q", "-e", calls, "-o"]).arg(store.scene.join("trace"));
+    store.lead(strace.arg(stop.get_program()).args(stop.get_args()));
+    assert_eq!(strace.output().unwrap().status.code(), Some(0));
+    let trace = fs::read_to_string(store.scene.join("trace")).unwrap();
+    let calls: Vec<&str> = trace.lines().collect();
+    let last_before = |at: usize, what: &str| {
+        calls[..at]
+            .iter()
+            .rposition(|call| call.contains(what))
+            .unwrap_or_else(|| panic!("{trace}"))
+    };
+    let is_signal = |call: &&str| call.contains("kill(") || call.contains("pidfd_send_signal(");
+    let signals: Vec<&&str> = calls.iter().filter(|call| is_signal(call)).collect();
+    assert!(signals.len() == 1 && signals[0].contains("pidfd_send_signal("), "{trace}");
+    let signal = calls.iter().position(|call| is_signal(&call)).unwrap();
+    let proof = last_before(signal, &format!("/proc/{keeper}/stat"));
+    let hold = last_before(proof, &format!("pidfd_open({keeper},"));
+    assert!(hold < proof && proof < signal, "{trace}");
 }
 
 /// Keeper or monitor are killed at a random moment, 200 times; each time the state is plain and
