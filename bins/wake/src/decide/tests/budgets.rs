@@ -10,12 +10,14 @@ fn b1_a_lifetime_ends_a_watch() {
          1099: A{R}   => wake {R}
          1100: A{R,L} => stop_budget max_lifetime {}",
     );
-    play(
+    let mut play = play(
         "--max-lifetime 100
          given created 1000
-         1099: A{R} => wake {R}
-         1100: tick => stop_budget max_lifetime {}",
+         1099: A{R} => wake {R}",
     );
+    assert_eq!(play.engine().next_at(), Some(1_100_000));
+    play.go_on("1100: tick => stop_budget max_lifetime {}");
+    assert_eq!(play.engine().next_at(), None);
 }
 
 #[test]

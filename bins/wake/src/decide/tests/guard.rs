@@ -149,9 +149,8 @@ fn of_a_thousand_and_more_entries_the_rest_is_counted() {
 #[test]
 fn what_waits_for_the_guard_takes_others_along() {
     let mut play = Play::new();
-    play.go_on("--group-wait 240");
-    assert_eq!(each(&mut play, "A{X}", 11, 0).len(), 10);
-    play.take("A{R,X} of subject-10", 1000);
+    assert_eq!(each(&mut play, "A{X}(3)", 11, 0).len(), 10);
+    play.take("A{R,X}(3) of subject-10", 1000);
     assert_eq!(only(play.print(2000)).items.len(), 2);
 }
 
