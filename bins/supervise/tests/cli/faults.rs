@@ -126,7 +126,7 @@ fn a_signal_goes_to_what_was_held_before_it_was_proven() {
     let is_signal = |call: &&str| call.contains("kill(") || call.contains("pidfd_send_signal(");
     let signals: Vec<&&str> = calls.iter().filter(|call| is_signal(call)).collect();
     assert!(signals.len() == 1 && signals[0].contains("pidfd_send_signal("), "{trace}");
-    let signal = calls.iter().position(|call| is_signal(&call)).unwrap();
+    let signal = calls.iter().position(is_signal).unwrap();
     let proof = last_before(signal, &format!("/proc/{keeper}/stat"));
     let hold = last_before(proof, &format!("pidfd_open({keeper},"));
     assert!(hold < proof && proof < signal, "{trace}");
