@@ -1,8 +1,17 @@
 //! Many changes, and changes that nobody told of.
 
-use std::{collections::BTreeSet, fs};
+use std::{
+    collections::BTreeSet,
+    fs,
+    io::{BufRead as _, BufReader, Read as _},
+    process::Stdio,
+};
 
-use tests::Running;
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+use tests::{Running, eventually, lines};
 
 use crate::world::{World, before_marker, gate, short};
 
@@ -103,6 +112,33 @@ fn killed_at_any_moment_it_loses_no_gate() {
         let _ = told.insert(running.event("gate_opened")["gate_id"].as_str().unwrap().to_owned());
     }
     assert_eq!(told.len(), 101);
+}
+
+#[test]
+fn xx_04_what_a_reader_that_stood_still_never_got_is_told_at_the_next_start() {
+    const GATES: usize = 2_000;
+    let world = World::new();
+    for at in 0..GATES {
+        world.ask(&format!("G-{at:04}"));
+    }
+    let cursor = world.scene.join("cursor").display().to_string();
+    let flags = ["--emit-current", "--announce", "--cursor", &*cursor];
+    let mut child = world.command(&flags).stdout(Stdio::piped()).spawn().unwrap();
+    let mut reader = BufReader::new(child.stdout.take().unwrap());
+    let mut text = String::new();
+    reader.read_line(&mut text).unwrap();
+    // The pipe is full long before it has told them all.
+    kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGTERM).unwrap();
+    eventually("it ends", || child.try_wait().unwrap().is_some());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    reader.read_to_string(&mut text).unwrap();
+    assert!(text.ends_with("}\n"), "the last line is torn");
+    let first = lines(text.as_bytes());
+    assert!(first.len() < GATES);
+    let rest = lines(&world.run(&["--once", "--emit-current", "--cursor", &cursor]).stdout);
+    let ids = first.iter().chain(&rest).filter_map(|line| line["gate_id"].as_str());
+    let told: BTreeSet<&str> = ids.collect();
+    assert_eq!(told.len(), GATES, "{} lines, then {}", first.len(), rest.len());
 }
 
 #[test]
