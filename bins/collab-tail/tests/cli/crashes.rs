@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::{BufRead as _, BufReader, Write as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     os::unix::{fs::PermissionsExt as _, process::CommandExt as _},
     path::PathBuf,
     process::Stdio,
@@ -10,6 +10,10 @@ use std::{
 };
 
 use collab_tail::hash::Hash;
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use serde_json::Value;
 use tests::{Running, command, eventually, lines, pause};
 
@@ -177,6 +181,32 @@ fn f05_what_came_after_the_reader_left_is_told_at_the_next_start() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
     desk.append("b", h("3") + &h("4") + &h("5"));
     assert_eq!(desk.look_b().mail(), ["3", "4", "5"].map(line));
+}
+
+#[test]
+fn xx_04_a_reader_that_stands_still_is_told_the_rest_at_the_next_start() {
+    const MAILS: usize = 2_000;
+    let desk = Desk::new();
+    desk.write("b", "");
+    desk.look_b();
+    desk.append("b", (0..MAILS).map(|n| h(&n.to_string())).collect::<String>());
+    let mut child = desk.command(&["@lead", "b"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut reader = BufReader::new(child.stdout.take().unwrap());
+    let mut text = String::new();
+    reader.read_line(&mut text).unwrap();
+    // The pipe is full long before it has told them all.
+    kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGTERM).unwrap();
+    eventually("it ends", || child.try_wait().unwrap().is_some());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    reader.read_to_string(&mut text).unwrap();
+    assert!(text.ends_with("}\n"), "the last line is torn");
+    let first: Vec<Value> =
+        lines(text.as_bytes()).into_iter().filter(|line| line["event"] == "collab_mail").collect();
+    assert!(first.len() < MAILS);
+    let rest = desk.look_b();
+    let told: Vec<String> = ids(&first).into_iter().chain(ids(&rest.lines)).collect();
+    let each: std::collections::BTreeSet<&String> = told.iter().collect();
+    assert_eq!((told.len(), each.len()), (MAILS, MAILS), "{} before the end", first.len());
 }
 
 #[test]
