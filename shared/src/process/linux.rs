@@ -12,6 +12,7 @@ use std::{
         unix::{fs::MetadataExt as _, net::UnixStream, process::CommandExt as _},
     },
     process::Command,
+    sync::OnceLock,
     time::Duration,
 };
 
@@ -49,9 +50,19 @@ pub fn look(pid: u32) -> io::Result<Option<(Identity, State)>> {
     };
     let (state, start_ticks) = parse(&stat)
         .ok_or_else(|| io::Error::other(format!("/proc/{pid}/stat has another form")))?;
+    let (boot_id, pid_namespace) = world()?;
+    Ok(Some((Identity { pid, start_ticks, boot_id, pid_namespace }, state)))
+}
+
+/// The boot and the pid namespace that we live in, which are the same for as long as we do.
+fn world() -> io::Result<(String, u64)> {
+    static WORLD: OnceLock<(String, u64)> = OnceLock::new();
+    if let Some(world) = WORLD.get() {
+        return Ok(world.clone());
+    }
     let boot_id = fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim().to_owned();
     let pid_namespace = fs::metadata("/proc/self/ns/pid")?.ino();
-    Ok(Some((Identity { pid, start_ticks, boot_id, pid_namespace }, state)))
+    Ok(WORLD.get_or_init(|| (boot_id, pid_namespace)).clone())
 }
 
 /// The state and field 22. The name in parentheses may hold anything, parentheses and bytes that

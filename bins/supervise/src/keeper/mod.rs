@@ -179,6 +179,9 @@ impl Keeper {
         if self.monitor.as_mut().is_some_and(|monitor| monitor.family.leader_has_ended()) {
             self.has_died()?;
         }
+        if self.over {
+            return Ok(());
+        }
         let now = clock::monotonic();
         if self.prove_by.is_some_and(|due| due <= now) {
             match self.spec.ready {
