@@ -27,6 +27,8 @@ pub struct Engine {
     pub(super) policy: Policy,
     pub(super) state: State,
     pub(super) verdicts: Vec<Verdict>,
+    /// How many entries they name.
+    pub(super) named: usize,
     /// The newest info events since the last line, and how many there were.
     pub(super) context: VecDeque<String>,
     pub(super) context_count: u64,
@@ -74,6 +76,7 @@ impl Engine {
             policy,
             state,
             verdicts: Vec::new(),
+            named: 0,
             context: VecDeque::new(),
             context_count: 0,
             again: None,
@@ -139,6 +142,8 @@ impl Engine {
     pub fn take(&mut self, input: Input<'_>, now: Ms) -> &[Verdict] {
         self.start(now);
         self.verdicts.clear();
+        self.verdicts.shrink_to(LISTED);
+        self.named = 0;
         if let Some(outcome) = &self.state.outcome {
             let (decision, reason) = (outcome.decision, outcome.reason.clone());
             self.answer(None, Judged::bare(decision, reason));
@@ -295,6 +300,7 @@ impl Engine {
             }
             record.id.clone()
         });
+        self.named += entries.len();
         self.verdicts.push(Verdict { decision, reason, record, entries });
     }
 

@@ -54,9 +54,11 @@ impl Engine {
         }
     }
 
+    /// Keys as a verdict names them, as far as there is room in the answer.
     pub(super) fn entries(&self, slot: Slot, names: &[Name]) -> Vec<Entry> {
         let key = |name: &Name| Some(self.state.records.key(slot, name)?.entry(name));
-        names.iter().take(LISTED).filter_map(key).collect()
+        let most = LISTED.saturating_sub(self.named);
+        names.iter().take(most).filter_map(key).collect()
     }
 
     /// The told keys whose mask has fallen. Of readings only those count that the look names:

@@ -195,7 +195,8 @@ pub struct Verdict {
     pub reason: Reason,
     /// Of which record; none when the watch is over.
     pub record: Option<RecordId>,
-    /// What was found worth telling, the first 1000; nothing when the input was not read.
+    /// What was found worth telling, the first 1000 of an answer; nothing when the input was not
+    /// read.
     pub entries: Vec<Entry>,
 }
 
