@@ -102,12 +102,13 @@ impl Engine {
         let lead = self.end_words(&reason, now);
         let claim = self.emit(Vec::new(), true);
         Some(Emission {
+            again: None,
             decision,
             reason,
             lead,
             context: self.context.iter().cloned().collect(),
             context_count: self.context_count,
-            ..again(&claim, "", Some(Ends::Watch)).anew()
+            ..again(&claim, "", Some(Ends::Watch))
         })
     }
 
@@ -161,12 +162,6 @@ impl Engine {
         if let Some(outcome) = record.outcome.as_mut().filter(|outcome| outcome.claim.is_none()) {
             outcome.claim = Some(claim.to_owned());
         }
-    }
-}
-
-impl Emission {
-    fn anew(self) -> Self {
-        Self { again: None, ..self }
     }
 }
 

@@ -48,65 +48,42 @@ fn severity(event: &Event<'_>) -> Option<Severity> {
     }
 }
 
+/// What an event did to a record.
+#[derive(Debug)]
+struct Effect {
+    slot: Slot,
+    /// The key that it added or named.
+    name: Option<Name>,
+    /// It ended a condition that was known.
+    cleared: bool,
+}
+
 impl Engine {
     pub(super) fn event(&mut self, event: &Event<'_>, now: Ms) {
-        let (meaning, severity) = (Meaning::of(event), severity(event));
+        let severity = severity(event);
         if severity.is_none() {
             self.remember(event.brief);
         }
-        let subject = event.subject.filter(|subject| !subject.is_empty()).map(short_key);
-        let id = RecordId::of_events(event.source, subject.as_deref());
-        let named = match (meaning, severity) {
-            (Meaning::Cleared(key), severity) => {
-                let is_told = severity == Some(Severity::Immediate);
-                if !is_told && self.state.records.find(&id).is_none() {
-                    return;
-                }
-                let Some(slot) = self.open(id, now) else { return };
-                let was_there = self.clear(slot, &key);
-                let name = is_told.then(|| self.once(slot, &format!("cleared:{key}"), event, now));
-                Some((slot, name, was_there))
-            }
+        let effect = match (Meaning::of(event), severity) {
+            (Meaning::Cleared(key), severity) => self.clear(&key, severity, event, now),
+            (Meaning::Raised(key), Some(severity)) => self.raise(&key, severity, event, now),
+            (Meaning::Once(name), Some(severity)) => self.happen(&name, severity, event, now),
             (_, None) => None,
-            (Meaning::Raised(key), Some(severity)) => {
-                let Some(slot) = self.open(id, now) else { return };
-                self.renew(slot, event, subject.is_some());
-                Some((slot, Some(self.raise(slot, &key, severity, event, now)), false))
-            }
-            (Meaning::Once(name), Some(severity)) => self.happen(id, &name, severity, event, now),
         };
-        if let Some((slot, name, was_there)) = named {
-            self.conclude(slot, name, was_there, now);
+        if let Some(effect) = effect {
+            self.conclude(effect, now);
         }
-    }
-
-    /// An occurrence, unless its line was sent before.
-    fn happen(
-        &mut self,
-        id: RecordId,
-        name: &str,
-        severity: Severity,
-        event: &Event<'_>,
-        now: Ms,
-    ) -> Option<(Slot, Option<Name>, bool)> {
-        let is_known = |ids: &mut super::parts::Ids, id| !ids.learn(&short_key(id));
-        if event.id.is_some_and(|id| is_known(&mut self.state.ids, id)) {
-            return None;
-        }
-        let slot = self.open(id, now)?;
-        let name = self.once(slot, name, event, now);
-        self.state.records.edit(slot, &name, |key| key.severity = severity);
-        Some((slot, Some(name), false))
     }
 
     /// The verdict on an event that is taken in.
-    fn conclude(&mut self, slot: Slot, name: Option<Name>, was_there: bool, now: Ms) {
+    fn conclude(&mut self, effect: Effect, now: Ms) {
+        let Effect { slot, name, cleared } = effect;
         let told = self.judge(slot, now, name.as_slice());
         let judged = if !told.is_empty() {
             self.wake(slot, &told)
         } else if self.state.records.holds(slot) {
             Judged::bare(Decision::RecordOnly, Reason::HELD)
-        } else if was_there {
+        } else if cleared {
             Judged::bare(Decision::RecordOnly, Reason::CLEARED)
         } else {
             Judged::bare(Decision::NoChange, Reason::NONE)
@@ -115,10 +92,39 @@ impl Engine {
         self.touch(slot, now);
     }
 
+    /// A condition holds.
+    fn raise(
+        &mut self,
+        key: &str,
+        severity: Severity,
+        event: &Event<'_>,
+        now: Ms,
+    ) -> Option<Effect> {
+        let slot = self.open(record(event), now)?;
+        let revision = event.revision.filter(|revision| !revision.is_empty());
+        if let (Some(revision), Some(_)) = (revision, subject(event)) {
+            self.renew(slot, revision);
+        }
+        let name = self.claim_key(slot, key, revision);
+        if self.state.records.key(slot, &name).is_none() {
+            let new = Key::new(now, severity, Condition::Raised, event.brief);
+            self.insert(slot, name.clone(), new);
+        }
+        self.state.records.edit(slot, &name, |key| {
+            key.set_severity(severity);
+            key.active = true;
+            if *key.brief != *event.brief {
+                key.brief = event.brief.into();
+            }
+            if revision.is_some() && key.revision.as_deref() != revision {
+                key.revision = revision.map(Into::into);
+            }
+        });
+        Some(Effect { slot, name: Some(name), cleared: false })
+    }
+
     /// A new revision of the subject ends all that was raised of another one.
-    fn renew(&mut self, slot: Slot, event: &Event<'_>, has_subject: bool) {
-        let revision = event.revision.filter(|revision| has_subject && !revision.is_empty());
-        let Some(revision) = revision else { return };
+    fn renew(&mut self, slot: Slot, revision: &str) {
         let records = &mut self.state.records;
         let known = &records.record(slot).revision;
         if **known == *revision {
@@ -132,15 +138,9 @@ impl Engine {
         records.record_mut(slot).revision = revision.into();
     }
 
-    fn raise(
-        &mut self,
-        slot: Slot,
-        key: &str,
-        severity: Severity,
-        event: &Event<'_>,
-        now: Ms,
-    ) -> Name {
-        let revision = event.revision.filter(|revision| !revision.is_empty());
+    /// The name of a condition, which with a revision is another scope than without. What is there
+    /// of another revision is dropped: it was another condition.
+    fn claim_key(&mut self, slot: Slot, key: &str, revision: Option<&str>) -> Name {
         let (scope, other) = if revision.is_some() { (REVISION, NEVER) } else { (NEVER, REVISION) };
         let name = Name::from(format!("{scope}{key}"));
         let records = &mut self.state.records;
@@ -148,41 +148,55 @@ impl Engine {
         if let Some(moved) = records.drop_key(slot, &Name::from(format!("{other}{key}"))) {
             records.put_key(slot, name.clone(), moved);
         }
-        let is_another = records.key(slot, &name).is_some_and(|key| {
-            key.revision.is_some() && revision.is_some() && key.revision.as_deref() != revision
-        });
-        if is_another {
+        let known = records.key(slot, &name).and_then(|key| key.revision.as_deref());
+        if known.zip(revision).is_some_and(|(known, revision)| known != revision) {
             records.drop_key(slot, &name);
         }
-        if records.key(slot, &name).is_none() {
-            let new = Key::new(now, severity, Condition::Raised, event.brief);
-            self.insert(slot, name.clone(), new);
-        }
-        self.state.records.edit(slot, &name, |key| {
-            key.set_severity(severity);
-            key.active = true;
-            if *key.brief != *event.brief {
-                key.brief = event.brief.into();
-            }
-            if key.revision.as_deref() != revision && revision.is_some() {
-                key.revision = revision.map(Into::into);
-            }
-        });
         name
     }
 
-    /// Drops a condition, and says whether it was there.
-    fn clear(&mut self, slot: Slot, key: &str) -> bool {
-        let mut was_there = false;
-        for scope in [REVISION, NEVER] {
-            let name = Name::from(format!("{scope}{key}"));
-            was_there |= self.state.records.drop_key(slot, &name).is_some();
+    /// A condition no longer holds. That is an occurrence if it is urgent.
+    fn clear(
+        &mut self,
+        key: &str,
+        severity: Option<Severity>,
+        event: &Event<'_>,
+        now: Ms,
+    ) -> Option<Effect> {
+        let (id, is_told) = (record(event), severity == Some(Severity::Immediate));
+        if !is_told && self.state.records.find(&id).is_none() {
+            return None;
         }
-        was_there
+        let slot = self.open(id, now)?;
+        let records = &mut self.state.records;
+        let mut drop = |scope| records.drop_key(slot, &format!("{scope}{key}").into()).is_some();
+        let (limited, forever) = (drop(REVISION), drop(NEVER));
+        let name = is_told.then(|| {
+            let new = Key::new(now, Severity::Immediate, Condition::Cleared, event.brief);
+            self.add_once(slot, &format!("cleared:{key}"), event, new)
+        });
+        Some(Effect { slot, name, cleared: limited || forever })
     }
 
-    /// Adds an occurrence, immediate until somebody says otherwise.
-    fn once(&mut self, slot: Slot, name: &str, event: &Event<'_>, now: Ms) -> Name {
+    /// Something happened, unless its line was sent before.
+    fn happen(
+        &mut self,
+        name: &str,
+        severity: Severity,
+        event: &Event<'_>,
+        now: Ms,
+    ) -> Option<Effect> {
+        if event.id.is_some_and(|id| !self.state.ids.learn(&short_key(id))) {
+            return None;
+        }
+        let slot = self.open(record(event), now)?;
+        let new = Key::new(now, severity, Condition::Once, event.brief);
+        let name = self.add_once(slot, name, event, new);
+        Some(Effect { slot, name: Some(name), cleared: false })
+    }
+
+    /// Adds what is told once, under a name of its own.
+    fn add_once(&mut self, slot: Slot, name: &str, event: &Event<'_>, key: Key) -> Name {
         let counter = &mut self.state.counters.once;
         let id = event.id.map_or_else(
             || {
@@ -191,11 +205,16 @@ impl Engine {
             },
             short_key,
         );
-        let condition =
-            if name.starts_with("cleared:") { Condition::Cleared } else { Condition::Once };
         let name = Name::from(format!("{NEVER}{name}#{id}"));
-        let key = Key::new(now, Severity::Immediate, condition, event.brief);
         self.insert(slot, name.clone(), key);
         name
     }
+}
+
+fn subject(event: &Event<'_>) -> Option<String> {
+    event.subject.filter(|subject| !subject.is_empty()).map(short_key)
+}
+
+fn record(event: &Event<'_>) -> RecordId {
+    RecordId::of_events(event.source, subject(event).as_deref())
 }
