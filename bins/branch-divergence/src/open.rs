@@ -35,6 +35,12 @@ impl Repository {
         self.top.is_dir() && self.git_dir.is_dir()
     }
 
+    /// The folder of the objects.
+    #[must_use]
+    pub fn objects(&self) -> PathBuf {
+        self.common.join("objects")
+    }
+
     /// What is watched, as it is printed: part of every `id`.
     #[must_use]
     pub fn name(&self) -> String {

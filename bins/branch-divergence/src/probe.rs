@@ -12,6 +12,7 @@ use crate::{
     failure::{Asking, Failure, Trouble},
     git::Git,
     open::{Opened, Repository},
+    partial::Packs,
     remote,
 };
 
@@ -154,7 +155,12 @@ impl Probe {
         if !self.doubtful && (was_counted || remote::has(asking, &tip)?) {
             return Ok(tip);
         }
-        remote::fetch(asking, &self.remote, &base, &tip)
+        let packs = Packs::before(&self.repository.objects());
+        let fetched = remote::fetch(asking, &self.remote, &base, &tip);
+        if fetched.is_err() {
+            packs.sweep();
+        }
+        fetched
     }
 
     /// Counts what lies between HEAD and `tip`, a commit that is here. `known` is the tip that
@@ -217,8 +223,7 @@ impl Probe {
         let mut distance = distance::measure(asking, pair)?;
         distance.conflicts = match self.conflicts {
             Some((from, true)) if distance.behind >= from => {
-                let objects = self.repository.common.join("objects");
-                Some(distance::conflicts(asking, &objects, &distance)?)
+                Some(distance::conflicts(asking, &self.repository.objects(), &distance)?)
             }
             Some(_) => Some(None),
             None => None,

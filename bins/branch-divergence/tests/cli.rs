@@ -7,6 +7,8 @@ mod asks;
 mod counts;
 #[path = "cli/failures.rs"]
 mod failures;
+#[path = "cli/partial.rs"]
+mod partial;
 #[path = "cli/repositories.rs"]
 mod repositories;
 #[path = "cli/running.rs"]
