@@ -133,8 +133,7 @@ fn x15_nothing_is_stamped_when_the_reader_is_gone() {
 
 /// The program as a user that can't write its folder.
 fn unwritable(scene: &Scene, lines: &[String]) -> tests::Ended {
-    let (store, exe) = (scene.dir("store/wake/w"), scene.join("wake"));
-    fs::copy(EXE, &exe).unwrap();
+    let (store, exe) = (scene.dir("store/wake/w"), scene.copy_of(EXE));
     std::os::unix::fs::chown(&store, Some(65_534), Some(65_534)).unwrap();
     fs::set_permissions(&store, fs::Permissions::from_mode(0o500)).unwrap();
     let mut program = command(exe);
