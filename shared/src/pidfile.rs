@@ -193,9 +193,6 @@ impl Held {
     }
 }
 
-/// Clock ticks per second in `/proc`: the same on every architecture that we build for.
-pub const HERTZ: u64 = 100;
-
 /// Takes as many descriptors as this user may have: one goes to each process.
 ///
 /// # Errors

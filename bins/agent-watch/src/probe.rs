@@ -15,6 +15,7 @@ use sha2::{Digest as _, Sha256};
 use shared::{
     file::Stamp,
     pidfile::{self, Held},
+    process::Hold,
     roster::Key,
 };
 
@@ -45,9 +46,9 @@ pub struct Probe {
 
 impl Default for Probe {
     fn default() -> Self {
-        let pid = rustix::process::getpid();
-        let opened = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty());
-        Self { kept: BTreeMap::new(), pidfds: opened.is_ok() }
+        let ours = Hold::open(std::process::id());
+        let pidfds = ours.is_ok_and(|found| found.is_some_and(|(hold, _)| hold.fd().is_some()));
+        Self { kept: BTreeMap::new(), pidfds }
     }
 }
 
