@@ -76,8 +76,7 @@ pub fn check(
         let home = place.home(&name);
         let status = look::status(&name, &home, &now)?;
         let id = wanted.and_then(|wanted| wanted.get(&name));
-        let status = status.filter(|status| id.is_none_or(|id| *id == status.task_id));
-        let Some(status) = status else {
+        let Some(status) = status.filter(|status| id.is_none_or(|id| *id == status.task_id)) else {
             statuses.push(unknown(&name));
             continue;
         };

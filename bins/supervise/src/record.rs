@@ -242,6 +242,16 @@ impl Counters {
     /// Every state of the file has this size, so that a full disk still takes it.
     const SIZE: usize = 512;
 
+    /// Opens the file for a new run.
+    ///
+    /// # Errors
+    ///
+    /// Those of the file system.
+    pub fn open(home: &Home) -> io::Result<std::fs::File> {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true).mode(0o600).open(home.counters())
+    }
+
     /// Writes them in place.
     ///
     /// # Errors

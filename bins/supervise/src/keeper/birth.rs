@@ -12,7 +12,7 @@ use std::{
 
 use shared::{clock, process, wait};
 
-use super::{ask::Spec, log::Log};
+use super::{ask::Spec, log::Log, monitor::Monitor, notice::Ear};
 use crate::{place::Home, record::Record};
 
 /// The lock, or `None` when another keeper has it. Those who only look hold it for a moment, so
@@ -43,8 +43,27 @@ pub(super) fn take_lock(home: &Home) -> io::Result<Option<File>> {
     }
 }
 
+/// The record of a run that begins, and its monitor.
+pub(super) fn first(
+    spec: &Spec,
+    instance: &str,
+    log: &Log,
+    ear: &Ear,
+) -> io::Result<(Record, Monitor)> {
+    // What can fail without a monitor does so before there is one.
+    let begun = record(spec, instance, log).and_then(|mut record| {
+        let monitor = Monitor::start(spec, instance, ear)?;
+        record.monitor = monitor.identity.clone();
+        Ok((record, monitor))
+    });
+    begun.map_err(|err| {
+        let program = spec.argv.first().map_or("", String::as_str);
+        io::Error::other(format!("unable to run {program}: {err}"))
+    })
+}
+
 /// The record of a run that begins. Until there is a monitor, the keeper stands for it.
-pub(super) fn record(spec: &Spec, instance: &str, log: &Log) -> io::Result<Record> {
+fn record(spec: &Spec, instance: &str, log: &Log) -> io::Result<Record> {
     let keeper = process::ourselves()?;
     let cwd = std::env::current_dir()?.to_string_lossy().into_owned();
     let mut record = Record::new(&spec.name, instance, keeper.clone(), keeper, log.end());

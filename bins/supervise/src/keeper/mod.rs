@@ -15,11 +15,11 @@ pub mod restart;
 
 use std::{
     convert::Infallible,
-    fs::{File, OpenOptions},
+    fs::File,
     io::{self, Read as _},
     os::{
         fd::{AsFd as _, BorrowedFd},
-        unix::{fs::OpenOptionsExt as _, net::UnixStream},
+        unix::net::UnixStream,
     },
     rc::Rc,
     time::Duration,
@@ -116,19 +116,9 @@ impl Keeper {
         let waiter = Waiter::new(spec.parent)?;
         let ear = Ear::open(home.dir(), &instance)?;
         let log = Log::open(&home, spec.log_max)?;
-        let mut options = OpenOptions::new();
-        let counted = options.write(true).create(true).truncate(true).mode(0o600);
-        let counted = counted.open(home.counters())?;
-        let started = birth::record(&spec, &instance, &log).and_then(|mut record| {
-            let monitor = Monitor::start(&spec, &instance, &ear)?;
-            record.monitor = monitor.identity.clone();
-            Ok((record, monitor))
-        });
-        let (record, monitor) = started.map_err(|err| {
-            end::undo(&home, first_run, &instance);
-            let program = spec.argv.first().map_or("", String::as_str);
-            io::Error::other(format!("unable to run {program}: {err}"))
-        })?;
+        let counted = Counters::open(&home)?;
+        let begun = birth::first(&spec, &instance, &log, &ear);
+        let (record, monitor) = begun.inspect_err(|_| end::undo(&home, first_run, &instance))?;
         let patience = if spec.ready == Ready::Notify { spec.ready_timeout } else { ALIVE };
         let mut keeper = Self {
             first_run,
