@@ -102,6 +102,8 @@ pub fn run_up_to(
     waiter: &Waiter,
 ) -> io::Result<Outcome> {
     let due = clock::monotonic() + deadline;
+    // Killed outright, we end nobody: a child that waits for a dead server would wait for ever.
+    dies_with_us(command);
     let mut child = command.spawn()?;
     let patience = waiter.end().map_or(due, |end| end.min(due));
     // Open until the child has ended: what it says while it cleans up must not kill it.

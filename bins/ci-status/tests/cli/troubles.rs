@@ -293,6 +293,18 @@ fn a_gh_that_hangs_delays_no_end_and_is_not_left() {
 }
 
 #[test]
+fn xx_07_no_gh_outlives_a_kill() {
+    let world = World::new();
+    for id in 1..=2 {
+        world.github.on(&format!("/repos/o/n/actions/runs/{id}"), [Reply::never()]);
+    }
+    let running = world.start(&["--run-id=1", "--run-id=2"]);
+    eventually("both hang", || world.github.asked().len() == 2);
+    let _ = running.kill();
+    eventually("no gh is left", || ghs_of(&world.scene.path()) == 0);
+}
+
+#[test]
 fn a_gh_that_hangs_delays_no_deadline() {
     let world = World::new();
     world.github.on(RUN, [Reply::never()]);
