@@ -6,6 +6,7 @@ use std::{
     process::{Child, ChildStderr, Command, Stdio},
     sync::mpsc::{Receiver, channel},
     thread::{self, JoinHandle},
+    time::Duration,
 };
 
 use nix::{
@@ -73,6 +74,11 @@ impl Running {
     /// The next line with its newline, as it came.
     pub fn raw(&mut self) -> String {
         self.lines.recv_timeout(PATIENCE).unwrap_or_else(|err| panic!("no line: {err}"))
+    }
+
+    /// The next line as it came, unless none comes for so long.
+    pub fn raw_within(&mut self, patience: Duration) -> Option<String> {
+        self.lines.recv_timeout(patience).ok()
     }
 
     /// The next line; panics when none comes.
