@@ -35,6 +35,8 @@ pub struct Who {
 pub struct Held {
     /// Which.
     pub who: Who,
+    /// Whether the file says when it started, too.
+    pub recorded: bool,
     hold: Hold,
 }
 
@@ -49,7 +51,7 @@ pub enum Named {
     Stale,
     /// It was written in another pid namespace.
     OtherNamespace,
-    /// The process it names is gone, for this reason.
+    /// The process it names is gone, for this reason. Its start is what the file says of it.
     Gone(Who, &'static str),
     /// It names this one, which lives.
     Alive(Held),
@@ -92,7 +94,7 @@ pub fn read(path: &Path, fds: bool) -> Named {
             let is_stale = began_ms.is_some_and(|began| began > mtime_ms + 1000);
             if is_stale { Named::Stale } else { Named::Alive(held) }
         }
-        Seized::Gone(start_ticks) => Named::Gone(Who { pid, start_ticks }, "exited"),
+        Seized::Gone(_) => Named::Gone(Who { pid, start_ticks: None }, "exited"),
         Seized::NoPid => Named::Invalid,
     }
 }
@@ -113,7 +115,7 @@ fn of_record(record: &Record, fds: bool) -> Named {
         {
             Named::Gone(who, "pid_reused")
         }
-        Seized::Alive(held) => Named::Alive(held),
+        Seized::Alive(held) => Named::Alive(Held { recorded: true, ..held }),
         Seized::Gone(start) if comparable && start.is_some_and(|at| at != record.start_ticks) => {
             Named::Gone(who, "pid_reused")
         }
@@ -142,7 +144,7 @@ fn seize(pid: u32, fds: bool) -> Seized {
     match opened {
         Ok(Some((hold, State::Alive))) => {
             let who = Who { pid, start_ticks: Some(hold.identity().start_ticks) };
-            Seized::Alive(Held { who, hold })
+            Seized::Alive(Held { who, recorded: false, hold })
         }
         Ok(Some((hold, State::Zombie))) => Seized::Gone(Some(hold.identity().start_ticks)),
         Ok(None) | Err(_) => Seized::Gone(None),

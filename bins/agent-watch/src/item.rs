@@ -102,6 +102,9 @@ impl ResultState {
 pub struct Known {
     /// Which.
     pub who: Who,
+    /// When its pid file was written, in nanoseconds since 1970, unless that says when it started:
+    /// what tells it from others of its number after its end, too.
+    pub written_ns: Option<i128>,
     /// When it was found dead.
     pub exited: Option<Duration>,
     /// For which reason.

@@ -35,6 +35,7 @@ struct Kept {
     held: Option<Held>,
     stamp: Option<Stamp>,
     named: Option<Named>,
+    written_ns: Option<i128>,
 }
 
 /// Looks at items.
@@ -126,6 +127,7 @@ impl Probe {
             ending: closed && pid.is_some_and(cpu::is_ending),
             fate: fate.filter(|_| item.known.is_some()),
             named,
+            written_ns: kept.written_ns,
             progress: wants.progress.then(|| progress(&spec.progress)),
             cpu: pid.filter(|_| wants.cpu).and_then(cpu::of),
             tree: pid.filter(|_| wants.tree).and_then(cpu::of_tree),
@@ -147,7 +149,14 @@ impl Kept {
             return named;
         }
         self.stamp = stamp;
-        let named = match pidfile::read(path, fds) {
+        let read = pidfile::read(path, fds);
+        let recorded = match &read {
+            pidfile::Named::Alive(held) => held.recorded,
+            pidfile::Named::Gone(who, _) => who.start_ticks.is_some(),
+            _ => false,
+        };
+        self.written_ns = self.stamp.filter(|_| !recorded).map(|stamp| stamp.modified_ns);
+        let named = match read {
             pidfile::Named::Missing => Named::Missing,
             pidfile::Named::Invalid => Named::Useless("pid_file_invalid"),
             pidfile::Named::Stale => Named::Useless("pid_file_stale"),

@@ -89,6 +89,8 @@ pub struct Seen {
     pub ending: bool,
     /// What the pid file says.
     pub named: Named,
+    /// When it was written, in nanoseconds since 1970, unless it says when its process started.
+    pub written_ns: Option<i128>,
     /// The progress paths, when they were looked at.
     pub progress: Option<Progress>,
     /// CPU time of the process, in ticks, and its state, when that was asked for.
@@ -108,6 +110,7 @@ impl Seen {
             fate: None,
             ending: false,
             named: Named::None,
+            written_ns: None,
             progress: None,
             cpu: None,
             tree: None,

@@ -15,7 +15,6 @@ mod cli {
 use std::{
     fs,
     ops::{Deref, DerefMut},
-    path::PathBuf,
     process::{Child, Command},
 };
 
@@ -96,14 +95,6 @@ fn next(watch: &mut Running, name: &str) -> Value {
             return line;
         }
     }
-}
-
-/// A copy of `program` that anybody may run, made by another process: what is open for writing in
-/// this one could be inherited by a child of another test.
-fn copied(scene: &Scene, program: &str) -> PathBuf {
-    let copy = scene.join("exe");
-    assert!(command("cp").arg(program).arg(&copy).status().unwrap().success());
-    copy
 }
 
 /// Sets the mtime of a file so many seconds back.

@@ -20,8 +20,7 @@ impl Pass<'_> {
         match self.seen.named {
             Named::Alive(who) => self.named(who),
             Named::Gone(who, reason) if self.item.known.is_none() => {
-                self.item.known =
-                    Some(Known { who, exited: None, reason, status: None, replayed: false });
+                self.known(who, reason);
                 self.exited(reason);
             }
             _ => {}
@@ -36,6 +35,12 @@ impl Pass<'_> {
         for (reason, holds) in useless {
             self.wait_to_degrade(reason, holds, MOMENT);
         }
+    }
+
+    fn known(&mut self, who: Who, reason: &'static str) {
+        let written_ns = self.seen.written_ns;
+        let known = Known { who, written_ns, exited: None, reason, status: None, replayed: false };
+        self.item.known = Some(known);
     }
 
     /// Takes in what became of the process that is known.
@@ -85,12 +90,16 @@ impl Pass<'_> {
         let known = self.item.known;
         let other_lives = known.is_some_and(|known| known.exited.is_none() && known.who != who);
         self.wait_to_degrade("pid_changed", other_lives, Duration::ZERO);
-        if other_lives || known.is_some_and(|known| known.who == who) {
+        if let Some(known) = self.item.known.as_mut().filter(|known| known.who == who) {
+            known.written_ns = self.seen.written_ns;
+            return;
+        }
+        if other_lives {
             return;
         }
         if let Some(known) = known.filter(|_| self.item.life == Life::Died) {
             let what = What::Replaced { pid: who.pid, previous_pid: known.who.pid };
-            self.say("process_replaced", what, identity(who));
+            self.say("process_replaced", what, identity(who, self.seen.written_ns));
         } else if known.is_some() {
             self.recover("exit");
         }
@@ -98,8 +107,7 @@ impl Pass<'_> {
             // One that has just begun has not been silent yet.
             self.progressed(self.t);
         }
-        self.item.known =
-            Some(Known { who, exited: None, reason: "exited", status: None, replayed: false });
+        self.known(who, "exited");
         self.item.life = Life::Running;
     }
 
@@ -133,11 +141,13 @@ impl Pass<'_> {
         };
         // What the first look found is told after the grace, and is a replay all the same.
         self.item.replayed |= known.replayed;
-        self.say("process_died", what, identity(known.who));
+        self.say("process_died", what, identity(known.who, known.written_ns));
     }
 }
 
-fn identity(who: Who) -> String {
-    let start = who.start_ticks.map_or_else(String::new, |ticks| ticks.to_string());
-    format!("{}\u{1f}{start}", who.pid)
+/// What tells a process from others of its number, in each life of this watch: its start is no
+/// longer known to one that begins after its end, unless the pid file says it.
+fn identity(who: Who, written_ns: Option<i128>) -> String {
+    let start = written_ns.map(|ns| ns.to_string()).or(who.start_ticks.map(|at| at.to_string()));
+    format!("{}\u{1f}{}", who.pid, start.unwrap_or_default())
 }

@@ -92,7 +92,7 @@ fn play(scene: &Scene, watch: &mut Running) {
 #[test]
 fn no_result_or_progress_file_is_ever_opened() {
     let scene = Scene::new();
-    let exe = copied(&scene, EXE);
+    let exe = scene.copy_of(EXE);
     let _agent = set(&scene);
     let before = reads(&scene);
     let mut strace = traced(&scene, &exe);
@@ -125,7 +125,7 @@ fn no_result_or_progress_file_is_ever_opened() {
 #[test]
 fn a_reader_would_be_seen() {
     let scene = Scene::new();
-    let exe = copied(&scene, "/bin/cat");
+    let exe = scene.copy_of("/bin/cat");
     scene.write("secret.md", "FAIL");
     let mut strace = traced(&scene, &exe);
     let out = strace.arg(scene.join("secret.md")).output().unwrap();

@@ -8,7 +8,7 @@ fn zombies_are_dead_and_strangers_alive() {
     let scene = Scene::new();
     let mut zombie = Agent::start(&scene, "zombie");
     let stranger = Agent::of(&scene, "stranger", command("sleep").arg("1000").uid(65_534));
-    let mut watch = command(copied(&scene, EXE));
+    let mut watch = command(scene.copy_of(EXE));
     watch.arg("--items").arg(scene.join("items")).args(["--no-announce", "--death-grace=0.1"]);
     let mut watch = Running::start(watch.uid(65_533).gid(65_533));
     for name in ["zombie", "stranger"] {

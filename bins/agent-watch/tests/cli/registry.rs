@@ -147,7 +147,7 @@ fn one_that_can_not_be_read_is_told_and_read_later() {
         fs::set_permissions(scene.join("items"), fs::Permissions::from_mode(mode)).unwrap();
     };
     rights(0o000);
-    let exe = copied(&scene, EXE);
+    let exe = scene.copy_of(EXE);
     let watch = || {
         let mut watch = command(&exe);
         watch.arg("--items").arg(scene.join("items")).arg("--no-announce");
@@ -222,10 +222,13 @@ fn a_restart_tells_again_with_the_same_id() {
     }
     let dead = Agent::start(&scene, "dead");
     scene.replace("dead.pid", record(dead.id(), |_| ()));
-    scene.append("items", line(&scene, "dead", &pid_file(&scene, "dead")));
+    let bare = Agent::start(&scene, "bare");
+    for name in ["dead", "bare"] {
+        scene.append("items", line(&scene, name, &pid_file(&scene, name)));
+    }
     let ends = |watch: &mut Running| {
         let mut ends = Vec::new();
-        while ends.len() < 4 {
+        while ends.len() < 5 {
             let line = watch.line();
             if line["event"] == "result_ready" || line["event"] == "process_died" {
                 ends.push(line);
@@ -234,8 +237,9 @@ fn a_restart_tells_again_with_the_same_id() {
         ends.sort_by_key(|line| line["agent"].to_string());
         ends
     };
-    while next(&mut first, "item_registered")["agent"] != "dead" {}
+    while next(&mut first, "item_registered")["agent"] != "bare" {}
     dead.end();
+    bare.end();
     let before = ends(&mut first);
     let _ = first.kill();
     // They settle.

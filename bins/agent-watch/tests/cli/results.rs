@@ -93,7 +93,7 @@ fn a_result_that_may_not_be_looked_at_is_told_and_restored() {
     rights(0o700);
     let item = line(&scene, "d/x", "").replace("agent\":\"d/", "agent\":\"");
     scene.append("items", item);
-    let mut watch = command(copied(&scene, EXE));
+    let mut watch = command(scene.copy_of(EXE));
     watch.arg("--items").arg(scene.join("items")).args(["--no-announce", "--poll-interval=0.2"]);
     let mut watch = Running::start(watch.args(["--settle=0.1"]).uid(65_534).gid(65_534));
     assert_eq!(next(&mut watch, "item_degraded")["reason"], "unreadable");
