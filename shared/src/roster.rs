@@ -273,7 +273,7 @@ impl Roster {
     /// A line that matches no item, or one item too many.
     pub fn apply(&mut self, entry: Entry) -> Result<Effect, Fault> {
         match entry {
-            Entry::Item(spec) => self.register(*spec),
+            Entry::Item(spec) => self.register(*spec).map_err(|(_, fault)| fault),
             Entry::Blind { on, agent: None, .. } => {
                 self.blind = Some(on);
                 Ok(Effect::Blind(self.phase(on, |_| true)))
@@ -298,14 +298,21 @@ impl Roster {
     }
 
     /// Takes in a file that was read again from its beginning: what it has is news or known, and
-    /// what it lacks stays, a phase of which it says nothing included.
-    pub fn merge(&mut self, fresh: Self) -> Vec<Effect> {
+    /// what it lacks stays, a phase of which it says nothing included. Calls `refused` with what is
+    /// one item too many beside those.
+    pub fn merge(&mut self, fresh: Self, mut refused: impl FnMut(&Spec, Fault)) -> Vec<Effect> {
         self.blind = fresh.blind.or(self.blind);
         let mut entries: Vec<Registered> = fresh.items.into_values().collect();
         entries.sort_by_key(|entry| entry.turn);
         let mut effects = Vec::new();
         for Registered { spec, blind, .. } in entries {
-            let Ok(effect) = self.register(spec) else { continue };
+            let effect = match self.register(spec) {
+                Ok(effect) => effect,
+                Err((spec, fault)) => {
+                    refused(&spec, fault);
+                    continue;
+                }
+            };
             if let Effect::Added(key) | Effect::Updated(key, _) = &effect
                 && fresh.told.contains(key)
                 && let Some(entry) = self.items.get_mut(key)
@@ -317,7 +324,7 @@ impl Roster {
         effects
     }
 
-    fn register(&mut self, spec: Spec) -> Result<Effect, Fault> {
+    fn register(&mut self, spec: Spec) -> Result<Effect, (Box<Spec>, Fault)> {
         let key = (spec.agent.clone(), spec.step.clone());
         let known = self.items.get_mut(&key);
         if let Some(known) = known.filter(|known| known.spec.instance == spec.instance) {
@@ -330,7 +337,7 @@ impl Roster {
             return Ok(Effect::Updated(key, differs));
         }
         if self.items.len() >= ITEMS && !self.items.contains_key(&key) {
-            return Err(Fault { field: None, reason: "too_many_items" });
+            return Err((Box::new(spec), Fault { field: None, reason: "too_many_items" }));
         }
         self.turns += 1;
         let said = spec.blind.or(self.blind);

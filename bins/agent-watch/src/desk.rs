@@ -55,6 +55,8 @@ pub struct Desk {
     base: PathBuf,
     roster: Roster,
     fold: Option<Roster>,
+    /// The line of each item in what is folded.
+    lines: BTreeMap<Key, u64>,
     /// Of each item that was unregistered, whether it had ended with a result.
     removed: Vec<bool>,
     last: Option<Now>,
@@ -72,6 +74,7 @@ impl Desk {
             base,
             roster: Roster::default(),
             fold: None,
+            lines: BTreeMap::new(),
             removed: Vec::new(),
             last: None,
         }
@@ -99,6 +102,9 @@ impl Desk {
         let entry = roster::parse(text, place);
         let outcome = entry.and_then(|entry| {
             if let Some(fold) = &mut self.fold {
+                if let Entry::Item(spec) = &entry {
+                    self.lines.insert((spec.agent.clone(), spec.step.clone()), number);
+                }
                 // Of a file that is read again a line may mean what stands from before.
                 let folded = fold.apply(entry.clone()).map(|_| Effect::Nothing);
                 return folded.or_else(|fault| match fault.reason {
@@ -118,7 +124,14 @@ impl Desk {
     /// The registry was read to its end. `origin`: for the first time, after a restart.
     pub fn read(&mut self, origin: Option<&Origin<'_>>, now: &Now) {
         let Some(fold) = self.fold.take() else { return };
-        for effect in self.roster.merge(fold) {
+        let lines = std::mem::take(&mut self.lines);
+        let told = &mut self.told;
+        let effects = self.roster.merge(fold, |spec, fault| {
+            let line = lines.get(&(spec.agent.clone(), spec.step.clone()));
+            let number = line.copied().unwrap_or(0);
+            told.push(Told::Rejected(Rejected::new(number, fault, spec.digest.clone())));
+        });
+        for effect in effects {
             self.act(effect, origin, now);
         }
     }

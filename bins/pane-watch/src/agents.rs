@@ -105,7 +105,7 @@ impl Agents {
             }
         })?;
         if let Some(fold) = fold {
-            self.roster.merge(fold);
+            self.roster.merge(fold, |_, _| ());
         }
         self.renew();
         Ok((health, over))

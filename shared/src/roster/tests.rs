@@ -78,12 +78,12 @@ fn a_file_that_says_nothing_of_a_phase_ends_none() {
         (&[&item.replace("\"r\"", "\"r\",\"blind_phase\":false")], false),
     ] {
         let mut roster = of(&[item, on]);
-        roster.merge(of(again));
+        roster.merge(of(again), |_, _| ());
         assert_eq!(roster.items[&key].blind, blind, "{again:?}");
     }
     // Nor for those to come.
     let mut roster = of(&[on]);
-    roster.merge(of(&[]));
+    roster.merge(of(&[]), |_, _| ());
     roster.apply(read(item).unwrap()).unwrap();
     assert!(roster.items[&key].blind);
 }

@@ -218,4 +218,9 @@ fn the_1025th_item_is_one_too_many() {
     }
     assert_eq!(desk.items.len(), 1024);
     assert_eq!(told(&mut desk).last().unwrap(), "item_rejected too_many_items");
+    // Nor is there room for it in a file that was made anew, as those that stand stay.
+    read(&mut desk, false, &[B, &A.replace("\"a\"", "\"a7\"")]);
+    assert_eq!(desk.items.len(), 1024);
+    let rejected = &desk.told.last().map(|told| serde_json::to_value(told).unwrap()).unwrap();
+    assert_eq!((&rejected["reason"], &rejected["line_no"]), (&"too_many_items".into(), &1.into()));
 }
