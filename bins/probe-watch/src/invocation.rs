@@ -109,7 +109,11 @@ impl Invocation {
     pub fn advance(&mut self, now: Duration) -> io::Result<Option<Printed>> {
         // Asked before the last gulp, so that what was printed before the end is in it.
         let has_ended = wait::until_readable(self.end.as_fd(), now)?;
+        let before = self.printed.len();
         gulp(&mut self.stdout, &mut self.printed);
+        if self.dying.is_some() {
+            self.printed.truncate(before);
+        }
         gulp(&mut self.stderr, &mut self.complained);
         self.complained.drain(..self.complained.len().saturating_sub(STDERR));
         if self.dying.is_none() && self.printed.len() > STDOUT {
@@ -134,10 +138,9 @@ impl Invocation {
         Ok(Some(Printed { end, stdout: std::mem::take(stdout), stderr: std::mem::take(stderr) }))
     }
 
-    /// What it prints from now on is not read.
+    /// What it prints from now on is read and dropped: a closed pipe would end it while it cleans up.
     fn ask_to_end(&mut self, end: End, now: Duration) {
         kill(&self.child, Signal::TERM);
-        (self.stdout, self.stderr) = (None, None);
         (self.dying, self.due) = (Some(end), now + GRACE);
     }
 }

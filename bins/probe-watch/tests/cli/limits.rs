@@ -45,6 +45,17 @@ fn a_probe_that_ignores_term_is_killed() {
 }
 
 #[test]
+fn a_probe_that_is_late_may_clean_up_and_say_so() {
+    let world = World::new(
+        "trap 'echo \"cleaning up\"; echo \"cleaning up\" >&2; echo >clean; exit' TERM\nsleep 1000 & wait",
+    );
+    let mut running = world.start(&["A", "--emit", "readings", "--call-timeout", "1"]);
+    assert_eq!(error(&running.event("reading")), ["transient", "timeout"]);
+    assert!(world.scene.join("clean").exists());
+    assert_eq!(running.stop().code, Some(0));
+}
+
+#[test]
 fn what_a_probe_leaves_running_ends_with_it() {
     let world =
         World::new("sleep 1000 & echo $! >child; echo $$ >self; echo '{\"subject\":\"A\"}'");
