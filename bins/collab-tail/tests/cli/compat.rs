@@ -3,7 +3,7 @@
 use std::{
     env, fs,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::{Child, Command, Output, Stdio},
     sync::LazyLock,
 };
 
@@ -26,7 +26,10 @@ static PATH: LazyLock<String> = LazyLock::new(|| {
 });
 
 fn monitor(desk: &Desk, args: &[&str]) -> Command {
-    let mut shell = command(root().join("integrations/compat/collab-monitor"));
+    // A shell can't take back what it was born to ignore, as whoever is started in the background.
+    let mut shell = command("env");
+    shell.arg("--default-signal=HUP,INT,QUIT");
+    shell.arg(root().join("integrations/compat/collab-monitor"));
     shell.args(args).current_dir(desk.scene.join("boards")).env("PATH", &*PATH);
     shell.env("MONITOR_STATE_DIR", desk.scene.join("state")).env_remove("XDG_STATE_HOME");
     shell
@@ -40,6 +43,16 @@ fn output(command: &mut Command) -> (Option<i32>, String) {
 /// What the older command says to these arguments, and its exit code.
 fn call(desk: &Desk, args: &[&str]) -> (Option<i32>, String) {
     output(&mut monitor(desk, args))
+}
+
+/// Its exit code, once it has ended.
+fn exit_code(child: &mut Child) -> Option<i32> {
+    let mut status = None;
+    eventually("it ends", || {
+        status = child.try_wait().unwrap();
+        status.is_some()
+    });
+    status.unwrap().code()
 }
 
 /// The value after `key=`.
@@ -102,11 +115,11 @@ fn run_ends_as_the_older_one_did() {
             (Some(1), "MONITOR-BUSY name=@Lead\n".to_owned())
         );
         kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), signal).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(want));
+        assert_eq!(exit_code(&mut child), Some(want));
     }
     let mut child = monitor(&desk, &["run", "@Lead", "b"]).stdout(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
-    assert_eq!(child.wait().unwrap().code(), Some(141));
+    assert_eq!(exit_code(&mut child), Some(141));
 }
 
 #[test]
@@ -136,7 +149,7 @@ fn a_life_from_start_to_stop() {
         call(&desk, &["stop", "@Lead"]),
         (Some(0), format!("STOPPED name=@Lead pid={pid}\n"))
     );
-    assert_eq!(follow.wait().unwrap().code(), Some(0));
+    assert_eq!(exit_code(&mut follow), Some(0));
     let text = fs::read_to_string(&followed).unwrap();
     let first = format!("FOLLOWING name=@Lead pid={pid} log={log}\n{}", armed(&desk));
     assert!(text.starts_with(&first), "{text}");
