@@ -1,6 +1,10 @@
 //! One run: its voice on stdout, its timers, its reasons to end; the same in both directions.
 
-use std::{os::fd::BorrowedFd, time::Duration};
+use std::{
+    hash::{BuildHasher as _, Hasher as _, RandomState},
+    os::fd::BorrowedFd,
+    time::Duration,
+};
 
 use shared::{
     clock::{self, Now},
@@ -177,10 +181,8 @@ impl Run {
 /// Any number, for [`Tries::down`].
 #[must_use]
 pub fn chance() -> u64 {
-    let mut bytes = [0; 8];
-    // Without chance many clients come back at the same time, which is all.
-    let _ = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::NONBLOCK);
-    u64::from_le_bytes(bytes)
+    // Its keys are drawn at random, and another pair each time.
+    RandomState::new().build_hasher().finish()
 }
 
 fn unwritable(err: std::io::Error) -> Error {
