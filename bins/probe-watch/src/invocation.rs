@@ -14,10 +14,10 @@ use std::{
 };
 
 use rustix::{
-    fs::{MemfdFlags, OFlags, fcntl_setfl, memfd_create},
+    fs::{OFlags, fcntl_setfl},
     process::{Pid, Signal, kill_process_group},
 };
-use shared::{run, wait};
+use shared::{process, run, wait};
 
 use crate::errors::End;
 
@@ -156,7 +156,7 @@ impl Drop for Invocation {
 
 /// A file without a name: a probe that doesn't read can't hold us up.
 fn input(request: &[u8]) -> io::Result<File> {
-    let mut file = File::from(memfd_create("request", MemfdFlags::CLOEXEC)?);
+    let mut file = process::nameless("request")?;
     file.write_all(request)?;
     file.rewind()?;
     Ok(file)
