@@ -4,7 +4,7 @@ use std::{fs, io::Write as _, path::Path, process::Command, time::Duration};
 
 use tests::{Running, Scene, built_release, command, pause};
 
-use crate::measure::{Table, activity, has, median, ms, peak_kib, ratio, time};
+use crate::measure::{Table, activity, cpu_ms, has, median, ms, peak_kib, ratio, time};
 
 const RUNS: usize = 7;
 /// A large board, and how many of its lines are addressed to the listener.
@@ -44,16 +44,6 @@ fn once(scene: &Scene, store: &str, board: &str) -> Duration {
     let mut tail = tail(scene, store);
     tail.args([board, "--once"]);
     time(|| assert!(tail.output().unwrap().status.success()))
-}
-
-/// Milliseconds of CPU of a process so far, of all its threads.
-fn cpu_ms(pid: u32) -> f64 {
-    let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap().map(Result::unwrap);
-    let of = |task: fs::DirEntry| {
-        let text = fs::read_to_string(task.path().join("schedstat")).unwrap_or_default();
-        text.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or(0.0)
-    };
-    tasks.map(of).sum::<f64>() / 1e6
 }
 
 /// All of it.

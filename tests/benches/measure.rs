@@ -54,6 +54,16 @@ fn status(pid: u32, field: &str) -> u64 {
     line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
+/// Milliseconds of CPU of a process so far, of all its threads.
+pub(crate) fn cpu_ms(pid: u32) -> f64 {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap().map(Result::unwrap);
+    let of = |task: fs::DirEntry| {
+        let text = fs::read_to_string(task.path().join("schedstat")).unwrap_or_default();
+        text.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or(0.0)
+    };
+    tasks.map(of).sum::<f64>() / 1e6
+}
+
 /// Voluntary context switches of all threads (wake-ups), and CPU ticks (10 ms each).
 pub(crate) fn activity(pid: u32) -> (u64, u64) {
     let mut switches = 0;
