@@ -216,15 +216,16 @@ fn four_writers_lose_nothing() {
 fn a_restart_tells_again_with_the_same_id() {
     let scene = Scene::new();
     let mut first = Running::ready(&scene, &mut watch(&scene));
-    for name in ["a", "b", "c"] {
-        scene.append("items", line(&scene, name, ""));
-        scene.replace(&format!("{name}.md"), "x");
-    }
     let dead = Agent::start(&scene, "dead");
     scene.replace("dead.pid", record(dead.id(), |_| ()));
     let bare = Agent::start(&scene, "bare");
     for name in ["dead", "bare"] {
         scene.append("items", line(&scene, name, &pid_file(&scene, name)));
+    }
+    while next(&mut first, "item_registered")["agent"] != "bare" {}
+    for name in ["a", "b", "c"] {
+        scene.append("items", line(&scene, name, ""));
+        scene.replace(&format!("{name}.md"), "x");
     }
     let ends = |watch: &mut Running| {
         let mut ends = Vec::new();
@@ -237,7 +238,6 @@ fn a_restart_tells_again_with_the_same_id() {
         ends.sort_by_key(|line| line["agent"].to_string());
         ends
     };
-    while next(&mut first, "item_registered")["agent"] != "bare" {}
     dead.end();
     bare.end();
     let before = ends(&mut first);

@@ -149,7 +149,8 @@ fn g9_it_opens_nothing_but_its_acknowledgements_and_signals_nobody() {
     let mut opened = 0;
     // What comes before main is the loader's.
     let ours = trace.lines().skip_while(|line| !line.contains(&acks) || line.contains("execve("));
-    for call in ours.filter(|line| line.contains('(')) {
+    // A thread that ended while strace looked is a call without a name.
+    for call in ours.filter(|line| line.contains('(') && !line.contains("???(")) {
         assert!(
             call.contains("open") && call.contains(&acks) && call.contains("O_RDONLY"),
             "{call}"
