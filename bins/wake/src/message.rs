@@ -4,9 +4,9 @@ use std::{borrow::Cow, fmt};
 
 use serde::{
     Deserialize, Deserializer,
-    de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
+    de::{IgnoredAny, MapAccess, Visitor},
 };
-use serde_json::Value;
+use serde_json::value::RawValue;
 use shared::{reading::parse::fold_source, text::Text};
 
 use crate::decide::Event;
@@ -138,9 +138,9 @@ impl<'de> Deserialize<'de> for Message<'de> {
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Message<'de>, A::Error> {
                 let mut message = Message::default();
-                while let Some(MaybeText(name)) = map.next_key()? {
-                    match message.member(&name.unwrap_or_default()) {
-                        Some(member) => *member = map.next_value::<MaybeText<'de>>()?.0,
+                while let Some(name) = map.next_key::<&RawValue>()? {
+                    match message.member(&text(name).unwrap_or_default()) {
+                        Some(member) => *member = text(map.next_value()?),
                         None => drop(map.next_value::<IgnoredAny>()?),
                     }
                 }
@@ -168,60 +168,13 @@ impl<'a> Message<'a> {
     }
 }
 
-/// A text, or a value of another type, which is passed over.
-struct MaybeText<'a>(Option<Cow<'a, str>>);
-
-impl<'de> Deserialize<'de> for MaybeText<'de> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(Texts)
-    }
-}
-
-struct Texts;
-
-impl<'de> Visitor<'de> for Texts {
-    type Value = MaybeText<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<MaybeText<'de>, E> {
-        Ok(MaybeText(Some(text.into())))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<MaybeText<'de>, E> {
-        Ok(MaybeText(Some(text.to_owned().into())))
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<MaybeText<'de>, E> {
-        Ok(MaybeText(None))
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<MaybeText<'de>, E> {
-        Ok(MaybeText(None))
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<MaybeText<'de>, E> {
-        Ok(MaybeText(None))
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<MaybeText<'de>, E> {
-        Ok(MaybeText(None))
-    }
-
-    fn visit_unit<E>(self) -> Result<MaybeText<'de>, E> {
-        Ok(MaybeText(None))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<MaybeText<'de>, A::Error> {
-        while list.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(MaybeText(None))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<MaybeText<'de>, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(MaybeText(None))
+/// The text that a value is; none if it is another one, or no text that can be.
+fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
+    let inner = raw.get().strip_prefix('"')?.strip_suffix('"')?;
+    if inner.contains('\\') {
+        serde_json::from_str(raw.get()).ok().map(Cow::Owned)
+    } else {
+        Some(inner.into())
     }
 }
 
@@ -237,30 +190,30 @@ impl<'de> Deserialize<'de> for Scalars {
                 f.write_str("an object")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Scalars, A::Error> {
-                let (mut name, mut said) = (String::new(), String::new());
-                while let Some(MaybeText(member)) = map.next_key()? {
-                    let member = member.unwrap_or_default();
-                    let value: Value = map.next_value()?;
+                let (mut name, mut said) = (Cow::default(), String::new());
+                while let Some(member) = map.next_key::<&RawValue>()? {
+                    let (member, value) = (text(member).unwrap_or_default(), map.next_value()?);
                     if member == "event" {
-                        value.as_str().unwrap_or_default().clone_into(&mut name);
+                        name = text(value).unwrap_or_default();
                     }
                     let is_own = !ENVELOPE.contains(&&*member) && said.len() < RAW;
-                    if let Some(value) = scalar(&value).filter(|_| is_own) {
+                    if let Some(value) = scalar(value).filter(|_| is_own) {
                         said.extend([" ", &*member, "=", &*value]);
                     }
                 }
-                Ok(Scalars(name + &said))
+                Ok(Scalars(name.into_owned() + &said))
             }
         }
         from.deserialize_map(InOrder)
     }
 }
 
-fn scalar(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
+/// A number is told as it is written: it may be larger than any that can be counted with.
+fn scalar(raw: &RawValue) -> Option<Cow<'_, str>> {
+    match raw.get().as_bytes().first()? {
+        b'"' => text(raw),
+        b'n' | b'[' | b'{' => None,
+        _ => Some(raw.get().into()),
     }
 }
 
@@ -316,6 +269,10 @@ mod tests {
             (r#"{"event":"x","detail":"d","text":{"a":1}}"#, "d"),
             (r#"{"event":"x","n":5,"b":true,"who":"me","no":null,"l":[1]}"#, "x n=5 b=true who=me"),
             (r#"{"n":1.5,"event":"x","id":"7","urgency":"warning"}"#, "x n=1.5"),
+            (
+                r#"{"n":1e999,"\u0065vent":"\u0078","o":-0.10,"a\n":"\"b"}"#,
+                "x n=1e999 o=-0.10 a =\"b",
+            ),
         ] {
             assert_eq!(brief(line), want, "{line}");
         }
@@ -323,6 +280,23 @@ mod tests {
         let long = format!("{}{token}", "x".repeat(230));
         let cut = brief(&format!(r#"{{"event":"x","text":"{long}"}}"#));
         assert!(cut.len() <= 240 && !cut.contains("ghp_"));
+    }
+
+    #[test]
+    fn a_member_that_is_no_text_costs_no_more_than_itself() {
+        let digits = "9".repeat(400);
+        for odd in [&*digits, "1e400", r#""\ud800""#, "[[{}]]", "null", "true"] {
+            let line = format!(
+                r#"{{"event":"x","source":{odd},"subject":{odd},"reason":{odd},"text":{odd},"key":"k"}}"#
+            );
+            let (message, _) = Message::read(line.as_bytes()).unwrap();
+            let key = message.with_event(line.as_bytes(), |event| {
+                assert_eq!((event.name, event.source, event.subject), ("x", "", None), "{odd}");
+                assert!(event.reason.is_none() && event.brief.starts_with('x'), "{odd}");
+                event.key.map(str::to_owned)
+            });
+            assert_eq!(key.as_deref(), Some("k"), "{odd}");
+        }
     }
 
     #[test]
