@@ -9,7 +9,7 @@ use std::{
     fs,
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -22,10 +22,16 @@ use notify::{
 pub use crate::process::is_remote;
 use crate::wait::Bell;
 
+mod mark;
+
+use mark::Mark;
+
 /// How many changes are kept between two looks. More count as an overflow.
 const KEPT: usize = 65_536;
 /// How long after a refusal the system is asked again.
 pub const RETRY: Duration = Duration::from_mins(1);
+/// How long our thread may take to file what the system told.
+const FILING: Duration = Duration::from_secs(1);
 
 /// Something that happened to a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +63,9 @@ struct Queue {
     changes: Changes,
     wanted: Vec<PathBuf>,
     lost: BTreeSet<PathBuf>,
+    /// The path of the mark, and how often it came.
+    mark: Option<PathBuf>,
+    marks: u64,
 }
 
 impl Queue {
@@ -82,6 +91,9 @@ impl Queue {
 pub struct Watch {
     bell: Arc<Mutex<Bell>>,
     queue: Arc<Mutex<Queue>>,
+    /// Rung when a mark has come.
+    marked: Arc<Condvar>,
+    mark: Option<Mark>,
     watcher: Option<RecommendedWatcher>,
     roots: BTreeMap<PathBuf, (u64, u64)>,
     asked_at: Option<Duration>,
@@ -96,6 +108,8 @@ impl Watch {
         Self {
             bell: Arc::new(Mutex::new(bell)),
             queue: Arc::default(),
+            marked: Arc::default(),
+            mark: None,
             watcher: None,
             roots: BTreeMap::new(),
             asked_at: None,
@@ -114,6 +128,7 @@ impl Watch {
         self.asked_at = None;
         if let Err(cause) = self.rearm(folders) {
             self.watcher = None;
+            self.mark = None;
             self.roots.clear();
             self.asked_at = Some(now);
             self.refusal = Some(cause);
@@ -145,15 +160,33 @@ impl Watch {
     /// [`Watch::take`].
     #[must_use]
     pub fn catch_up(&mut self) -> Vec<Change> {
-        if let Some(watcher) = &mut self.watcher {
-            // Its thread answers after it has filed what the system told before it was asked,
-            // unless it is just answering: so it gets the time to go round, and is asked twice.
+        self.settle();
+        std::mem::take(&mut lock(&self.queue).changes.list)
+    }
+
+    /// Waits until our thread has filed what the system told so far.
+    fn settle(&mut self) {
+        let Some(watcher) = &mut self.watcher else { return };
+        if self.mark.is_none() {
+            self.mark = Mark::new();
+            lock(&self.queue).mark = self.mark.as_ref().map(|mark| mark.path().to_owned());
+            let mut watch = |mark: &Mark| watcher.watch(mark.path(), RecursiveMode::NonRecursive);
+            self.mark.take_if(|mark| watch(mark).is_err());
+        }
+        let Some(mark) = &self.mark else {
+            // The thread answers after it has filed what it was told before it was asked, unless it
+            // is just answering: so it gets the time to go round, and is asked twice.
             for _ in 0..2 {
                 std::thread::yield_now();
                 let _ = watcher.configure(notify::Config::default());
             }
-        }
-        std::mem::take(&mut lock(&self.queue).changes.list)
+            return;
+        };
+        let queue = lock(&self.queue);
+        let (before, left) = (queue.marks, mark.leave());
+        let is_late =
+            |queue: &mut Queue| left.is_ok() && queue.marks == before && !queue.changes.overflowed;
+        drop(self.marked.wait_timeout_while(queue, FILING, is_late));
     }
 
     fn rearm(&mut self, folders: &[PathBuf]) -> Result<(), String> {
@@ -212,13 +245,30 @@ impl Watch {
         }
         self.forget(dir);
         if self.watcher.is_none() {
-            self.watcher = Some(notify::recommended_watcher(handler(&self.queue, &self.bell))?);
+            self.watcher = Some(notify::recommended_watcher(self.handler())?);
         }
         if let Some(watcher) = &mut self.watcher {
             watcher.watch(dir, RecursiveMode::NonRecursive)?;
         }
         self.roots.insert(dir.to_owned(), identity);
         Ok(())
+    }
+
+    fn handler(&self) -> impl FnMut(notify::Result<Event>) + use<> {
+        let (queue, bell, marked) =
+            (Arc::clone(&self.queue), Arc::clone(&self.bell), Arc::clone(&self.marked));
+        move |event| {
+            let mut queue = lock(&queue);
+            let marks = queue.marks;
+            let is_news = note(&mut queue, event);
+            if queue.marks != marks || queue.changes.overflowed {
+                marked.notify_all();
+            }
+            drop(queue);
+            if is_news {
+                lock(&bell).ring();
+            }
+        }
     }
 
     fn forget(&mut self, root: &Path) {
@@ -248,18 +298,6 @@ pub fn is_limit(err: &notify::Error) -> bool {
     }
 }
 
-fn handler(
-    queue: &Arc<Mutex<Queue>>,
-    bell: &Arc<Mutex<Bell>>,
-) -> impl FnMut(notify::Result<Event>) + use<> {
-    let (queue, bell) = (Arc::clone(queue), Arc::clone(bell));
-    move |event| {
-        if note(&mut lock(&queue), event) {
-            lock(&bell).ring();
-        }
-    }
-}
-
 /// Files an event, and says whether it is worth a look.
 fn note(queue: &mut Queue, event: notify::Result<Event>) -> bool {
     let event = match event {
@@ -269,6 +307,10 @@ fn note(queue: &mut Queue, event: notify::Result<Event>) -> bool {
             return true;
         }
     };
+    if queue.mark.is_some() && queue.mark.as_ref() == event.paths.first() {
+        queue.marks += 1;
+        return false;
+    }
     let gone = match event.kind {
         // Reads are events too, our own included; waking for them would never end.
         EventKind::Access(kind) if kind != AccessKind::Close(AccessMode::Write) => return false,
@@ -298,142 +340,4 @@ fn note(queue: &mut Queue, event: notify::Result<Event>) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        clock,
-        wait::{Waiter, Wake},
-    };
-
-    struct Scene {
-        dir: tempfile::TempDir,
-        waiter: Waiter,
-        watch: Watch,
-        folder: PathBuf,
-    }
-
-    impl Scene {
-        /// Watches `name` below a fresh folder.
-        fn new(name: &str) -> Self {
-            let dir = tempfile::tempdir().unwrap();
-            let waiter = Waiter::new(None).unwrap();
-            let watch = Watch::new(waiter.bell().unwrap(), false);
-            let folder = dir.path().join(name);
-            Self { dir, waiter, watch, folder }
-        }
-
-        fn arm(&mut self) {
-            self.watch.arm(std::slice::from_ref(&self.folder), clock::monotonic());
-        }
-
-        /// Arms and waits until `path` exists, by changes alone: a missed one is a hang.
-        fn seen(&mut self, path: &Path) {
-            let due = clock::monotonic() + Duration::from_secs(30);
-            loop {
-                self.arm();
-                if path.exists() {
-                    return;
-                }
-                assert_eq!(self.waiter.wait(Some(due), []).unwrap(), Wake::Rung, "missed");
-            }
-        }
-    }
-
-    fn touch(path: &Path) {
-        fs::File::create(path).unwrap();
-    }
-
-    #[test]
-    fn a_folder_that_is_made_later_is_watched_from_its_first_file() {
-        for _ in 0..50 {
-            let mut scene = Scene::new("a/b/c");
-            scene.arm();
-            let (folder, file) = (scene.folder.clone(), scene.folder.join("x"));
-            let maker = std::thread::spawn(move || {
-                fs::create_dir_all(&folder).unwrap();
-                touch(&folder.join("x"));
-            });
-            scene.seen(&file);
-            maker.join().unwrap();
-        }
-    }
-
-    #[test]
-    fn a_folder_that_is_made_anew_is_watched_again() {
-        let mut scene = Scene::new("a");
-        for round in 0..50 {
-            let (folder, file) = (scene.folder.clone(), scene.folder.join(format!("x{round}")));
-            let maker = std::thread::spawn({
-                let file = file.clone();
-                move || {
-                    let _ = fs::remove_dir_all(&folder);
-                    fs::create_dir(&folder).unwrap();
-                    touch(&file);
-                }
-            });
-            scene.seen(&file);
-            maker.join().unwrap();
-            assert!(scene.watch.roots.len() <= 2, "{:?}", scene.watch.roots);
-        }
-    }
-
-    #[test]
-    fn removal_and_renaming_are_told_by_name_and_strangers_are_not() {
-        let mut scene = Scene::new("a");
-        fs::create_dir(&scene.folder).unwrap();
-        touch(&scene.folder.join("x"));
-        touch(&scene.folder.join("y"));
-        scene.arm();
-        touch(&scene.dir.path().join("stranger"));
-        let (x, y, z) = (scene.folder.join("x"), scene.folder.join("y"), scene.folder.join("z"));
-        fs::remove_file(&x).unwrap();
-        fs::rename(&y, &z).unwrap();
-        let mut list = Vec::new();
-        while list.len() < 4 {
-            let due = clock::monotonic() + Duration::from_secs(30);
-            assert_eq!(scene.waiter.wait(Some(due), []).unwrap(), Wake::Rung);
-            list.extend(scene.watch.take().list);
-        }
-        let renamed = Change::Renamed { from: y.clone(), to: z.clone() };
-        assert_eq!(list, [Change::Removed(x), Change::Removed(y), Change::Touched(z), renamed]);
-    }
-
-    #[test]
-    fn what_happened_before_the_call_is_known_after_it() {
-        let mut scene = Scene::new("a");
-        fs::create_dir(&scene.folder).unwrap();
-        scene.arm();
-        for round in 0..200 {
-            let path = scene.folder.join(format!("x{round}"));
-            touch(&path);
-            assert!(scene.watch.catch_up().contains(&Change::Touched(path)), "{round}");
-        }
-    }
-
-    #[test]
-    fn reading_is_no_change() {
-        let mut scene = Scene::new("a");
-        fs::create_dir(&scene.folder).unwrap();
-        touch(&scene.folder.join("x"));
-        scene.arm();
-        for _ in 0..10 {
-            fs::read(scene.folder.join("x")).unwrap();
-            fs::read_dir(&scene.folder).unwrap().for_each(drop);
-        }
-        // The marker proves that the reads before it were passed over.
-        touch(&scene.folder.join("marker"));
-        let due = clock::monotonic() + Duration::from_secs(30);
-        assert_eq!(scene.waiter.wait(Some(due), []).unwrap(), Wake::Rung);
-        let marker = Change::Touched(scene.folder.join("marker"));
-        assert!(scene.watch.take().list.iter().all(|change| *change == marker));
-    }
-
-    #[test]
-    fn a_flood_is_an_overflow_and_takes_no_memory() {
-        let mut queue = Queue { wanted: vec!["/a".into()], ..Queue::default() };
-        for n in 0..200_000 {
-            queue.push(Change::Touched(format!("/a/{n}").into()));
-        }
-        assert!(queue.changes.overflowed && queue.changes.list.len() <= KEPT);
-    }
-}
+mod tests;

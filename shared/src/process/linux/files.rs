@@ -25,6 +25,12 @@ pub fn lend(file: &File, _command: &mut Command) -> PathBuf {
     format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()).into()
 }
 
+/// The path by which this process opens `file` anew, where /proc is mounted.
+pub(crate) fn own_path(file: &File) -> Option<PathBuf> {
+    let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    path.exists().then_some(path)
+}
+
 /// Whether `path` lies on a file system whose changes another machine or a program can make
 /// without the kernel telling us: NFS, SMB, 9P, FUSE, virtiofs.
 ///

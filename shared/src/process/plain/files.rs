@@ -50,6 +50,11 @@ pub fn lend(file: &File, command: &mut Command) -> PathBuf {
     format!("/dev/fd/{number}").into()
 }
 
+/// The path by which this process opens `file` anew: there is none.
+pub(crate) fn own_path(_: &File) -> Option<PathBuf> {
+    None
+}
+
 /// Whether `path` lies on a file system whose changes another machine can make without the kernel
 /// telling us.
 ///
