@@ -67,6 +67,10 @@ pub fn open(given: &Path) -> Place {
     }
 }
 
+fn is_device(kind: FileType) -> bool {
+    kind.is_char_device() || kind.is_block_device()
+}
+
 fn name_of(kind: FileType) -> &'static str {
     match kind {
         kind if kind.is_dir() => "a folder",
@@ -89,13 +93,17 @@ pub fn nearest(given: &Path) -> PathBuf {
     given.to_owned()
 }
 
-/// The folders whose changes concern the board: its own, and that of each link to it.
+/// The folders whose changes concern the board: its own, and that of each link to it. A device's
+/// folder tells of everybody's use of all devices, which would drown the rest.
 #[must_use]
 pub fn folders(given: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     let mut at = given.to_owned();
     for _ in 0..MOST_LINKS {
         let Some(folder) = at.parent().map(Path::to_owned) else { break };
+        if fs::symlink_metadata(&at).is_ok_and(|meta| is_device(meta.file_type())) {
+            break;
+        }
         let next = fs::read_link(&at).map(|target| folder.join(target));
         if !found.contains(&folder) {
             found.push(folder);
@@ -127,6 +135,8 @@ mod tests {
         assert_eq!(folders(&dir.join("a/link")), want);
         symlink("loop", dir.join("loop")).unwrap();
         assert_eq!(folders(&dir.join("loop")), [dir]);
+        symlink("/dev/null", dir.join("device")).unwrap();
+        assert_eq!(folders(&dir.join("device")), [dir]);
     }
 
     #[test]
