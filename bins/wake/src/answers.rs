@@ -7,7 +7,7 @@ use serde_json::Value;
 use shared::{
     exit::Error,
     session::{Pass, Session},
-    tail::{Mark, Piece, Start, Tail},
+    tail::{Mark, Name, Piece, Start, Tail},
 };
 
 use crate::decide::{Ack, AckResult};
@@ -72,6 +72,8 @@ impl Answer {
 #[derive(Debug)]
 pub struct Answers {
     tail: Tail,
+    /// Why the last look could not read the file.
+    trouble: Option<String>,
 }
 
 impl Answers {
@@ -83,7 +85,7 @@ impl Answers {
     pub fn new(path: &Path, mark: Option<Mark>) -> Result<Self, Error> {
         let path = std::path::absolute(path).map_err(|err| Error::io("resolve", path, &err))?;
         let start = mark.map_or(Start::Lines(0), Start::Mark);
-        Ok(Self { tail: Tail::new(path, start, LIMIT) })
+        Ok(Self { tail: Tail::new(path, start, LIMIT), trouble: None })
     }
 
     /// The folders to watch.
@@ -93,7 +95,7 @@ impl Answers {
 
     /// The answers that came since the last look.
     pub fn look(&mut self, pass: &Pass, session: &mut Session) -> Vec<Answer> {
-        self.tail.look(&pass.changes, pass.now.monotonic, || session.catch_up());
+        let name = self.tail.look(&pass.changes, pass.now.monotonic, || session.catch_up());
         let mut answers = Vec::new();
         while let Some(piece) = self.tail.piece() {
             if let Piece::Lines { bytes, .. } = piece {
@@ -101,7 +103,18 @@ impl Answers {
                 answers.extend(lines.filter_map(Answer::read));
             }
         }
+        let cause = match name {
+            Name::Unreadable(cause) => Some(cause),
+            Name::There | Name::Absent => self.tail.trouble().map(str::to_owned),
+        };
+        self.trouble = cause.map(|cause| format!("{}: {cause}", self.tail.path().display()));
         answers
+    }
+
+    /// Why the last look could not read the file, if it couldn't.
+    #[must_use]
+    pub fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
     }
 
     /// When another look is due though nothing changed, on the monotonic clock.

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs::OpenOptions,
+    fs::{self, OpenOptions},
     io::Write as _,
     os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
@@ -64,6 +64,10 @@ fn word(value: &impl ValueEnum) -> String {
 
 /// One write, so that appenders don't tear each other's lines.
 fn append(path: &Path, answer: &Answer) -> std::io::Result<()> {
+    // No watch reads a FIFO, and opening one would wait for somebody who does.
+    if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) {
+        return Err(std::io::Error::other("not a regular file"));
+    }
     let mut bytes = line::json(answer)?;
     bytes.push(b'\n');
     let mut options = OpenOptions::new();

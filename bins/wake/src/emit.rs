@@ -9,9 +9,10 @@ use shared::{
 };
 
 use crate::{
+    answers::Answers,
     decide::Emission,
     line::{self, Line, Voice},
-    run::{Run, Step, go_on},
+    run::{Run, SWEEP, Step, go_on},
     store::RETRY,
 };
 
@@ -114,6 +115,15 @@ impl Run<'_> {
             self.reasons.degrade("key_limit", detail, std::time::Duration::ZERO, now)
         } else {
             self.reasons.recover("key_limit", now)
+        };
+        self.say(health, now)
+    }
+
+    /// Says when nobody knows what readers answer.
+    pub(crate) fn mind_answers(&mut self, now: &Now) -> Step {
+        let health = match self.answers.as_ref().and_then(Answers::trouble) {
+            Some(cause) => self.reasons.degrade("acks_unreadable", cause, SWEEP, now),
+            None => self.reasons.recover("acks_unreadable", now),
         };
         self.say(health, now)
     }

@@ -64,8 +64,9 @@ pub fn compose(
     voice: Voice<'_>,
     evidence: Option<&Path>,
 ) -> io::Result<Line> {
-    let path = evidence.map(|path| path.to_string_lossy().into_owned());
-    let (mut out, Sentence { text, is_cut }) = first(emission, looks, voice, path.as_deref())?;
+    // JSON has no way to say a path that is no text.
+    let path = evidence.and_then(Path::to_str);
+    let (mut out, Sentence { text, is_cut }) = first(emission, looks, voice, path)?;
     let mut rest = Rest { out: &mut out, room: LIMIT, is_cut };
     rest.room -= format!(r#","id":"{}","truncated":true}}.."#, emission.claim).len();
     rest.subject(emission)?;
@@ -190,9 +191,6 @@ impl Rest<'_> {
     }
 
     fn entries(&mut self, emission: &Emission) -> io::Result<()> {
-        if emission.items.is_empty() {
-            return Ok(());
-        }
         let (mut list, mut shown) = (b"[".to_vec(), 0);
         let reserve = r#","entries":,"more":99999999,"context_count":99999999]"#.len();
         for item in emission.items.iter().take(ENTRIES) {
@@ -238,6 +236,8 @@ impl Rest<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::ffi::OsStrExt as _;
+
     use proptest::prelude::*;
     use serde_json::Value;
     use shared::reading::{parse, settle::settle};
@@ -289,6 +289,12 @@ mod tests {
     }
 
     #[test]
+    fn a_line_about_no_entry_lists_none() {
+        let (_, value) = made(&emission(": ", &["mail"]), "wake", None);
+        assert_eq!((&value["entries"], value.get("more")), (&Value::Array(vec![]), None));
+    }
+
+    #[test]
     fn m2_a_long_path_follows_the_head() {
         let mut emission = emission(": ", &["mail"]);
         emission.items = vec![item(0, "k", "b")];
@@ -296,6 +302,10 @@ mod tests {
         let (text, value) = made(&emission, "wake", Some(&path));
         assert_eq!((&value["evidence"], &value["evidence_path"]), (&Value::Null, &path.into()));
         assert!(text[..480].contains(r#""evidence":null"#));
+        let odd = Path::new(std::ffi::OsStr::from_bytes(b"/p\xff"));
+        let voice = Voice { source: "wake", timestamp: Timestamp::UNIX_EPOCH };
+        let line = compose(&emission, &Looks::default(), voice, Some(odd)).unwrap();
+        assert!(serde_json::from_slice::<Value>(&line.bytes).unwrap()["evidence"].is_null());
         let far = format!("/{}", "p".repeat(2000));
         let (_, value) = made(&emission, "wake", Some(&far));
         assert!(value["evidence"].is_null() && value.get("evidence_path").is_none());

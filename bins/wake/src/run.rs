@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// How often the acknowledgements are looked at without a sign of change.
-const SWEEP: Duration = Duration::from_secs(5);
+pub(crate) const SWEEP: Duration = Duration::from_secs(5);
 
 /// Why a run goes no further.
 #[derive(Debug)]
@@ -162,6 +162,7 @@ impl Run<'_> {
         if let Some(answers) = &mut self.answers {
             let answers = answers.look(&pass, self.session);
             answers.iter().try_for_each(|answer| self.answer(answer, &pass.now))?;
+            self.mind_answers(&pass.now)?;
         }
         self.tick(&pass.now)?;
         let drained = self.read(&pass.now)?;

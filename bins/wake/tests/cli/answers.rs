@@ -222,6 +222,34 @@ fn a11_the_file_is_shared_with_others() {
 }
 
 #[test]
+fn a_file_that_cannot_be_read_is_told_until_it_can() {
+    let scene = Scene::new();
+    let folder = scene.dir("acks");
+    let mut running = acked(&scene, &[]);
+    let blind = running.event("monitor_degraded");
+    assert_eq!(blind["reason"], "acks_unreadable");
+    assert!(blind["detail"].as_str().unwrap().contains("acks: "), "{blind}");
+    std::fs::remove_dir(&folder).unwrap();
+    assert_eq!(running.event("monitor_recovered")["reason"], "acks_unreadable");
+    let mut stdin = running.stdin().unwrap();
+    say(&mut stdin, &[keys("s", &["k"])]);
+    let first = running.event("wake");
+    scene.append("acks", result(&first["claim"], "unavailable"));
+    assert_eq!(running.event("wake")["reason"], "reader_unavailable");
+}
+
+#[test]
+fn an_answer_goes_into_a_regular_file() {
+    let scene = Scene::new();
+    let fifo = scene.join("acks").display().to_string();
+    assert!(command("mkfifo").arg(&fifo).status().unwrap().success());
+    let out = ack(&scene, &["--acks", &fifo, "--claim=0123456789abcdef", "--result=busy"]);
+    assert_eq!((out.status.code(), out.stdout.len()), (Some(4), 0));
+    let want = format!("wake: fatal: unable to append to {fifo}: not a regular file\n");
+    assert_eq!(String::from_utf8_lossy(&out.stderr), want);
+}
+
+#[test]
 fn a12_a_turn_that_waits_for_a_person_ends_the_watch() {
     let scene = Scene::new();
     let mut running = acked(&scene, &[]);
