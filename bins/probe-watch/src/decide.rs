@@ -135,6 +135,12 @@ impl Judge {
         (self.over.len() == self.count).then_some(ended)
     }
 
+    /// Whether a subject ended because it can't be seen.
+    #[must_use]
+    pub fn has_lost(&self) -> bool {
+        self.over.values().any(|outcome| *outcome == Outcome::Failed)
+    }
+
     /// What the looks so far come to.
     #[must_use]
     pub fn state(&self) -> session::Look {

@@ -61,7 +61,10 @@ fn watch(args: &Args, start: &mut Start, session: &mut Session) -> Result<Ended,
         if let Some(ended) = start.judge.ended() {
             return session.finish("ended", ended);
         }
-        let (look, due) = (start.judge.state(), start.observer.due());
+        let (state, due) = (start.judge.state(), start.observer.due());
+        // A watch goes on without whom it lost; one look that lost somebody was not complete.
+        let is_short = args.running.once && start.judge.has_lost();
+        let look = if state == Look::Whole && is_short { Look::Blind } else { state };
         if let ControlFlow::Break(ended) = session.pause_on(look, due, &start.observer.fds())? {
             return Ok(ended);
         }

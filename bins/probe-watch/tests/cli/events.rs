@@ -86,6 +86,9 @@ fn the_exit_code_says_whether_all_ended_well() {
     assert_eq!(end(gone, &["A"]), (Some(3), vec!["subject_ended ended not_found".to_owned()]));
     let kept = end(gone, &["A", "--keep-going", "--once"]);
     assert_eq!(kept, (Some(4), vec!["monitor_degraded not_found".to_owned()]));
+    let one_of_two = format!("{gone}\n{{\"subject\":\"B\"}}");
+    let lost = end(&one_of_two, &["A", "B", "--once"]);
+    assert_eq!(lost, (Some(4), vec!["subject_ended ended not_found".to_owned()]));
     assert_eq!(end(LOW, &["A", "--once"]), (Some(0), vec![]));
     assert_eq!(end(r#"{"subject":"A","complete":false}"#, &["A", "--once"]).0, Some(4));
 }
