@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use clap::{Args as Flags, Parser, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args as Flags, Parser, Subcommand, ValueEnum};
 use shared::{
     cli::{self, Running},
     exit::Error,
@@ -174,9 +174,10 @@ pub enum Stall {
 /// The flags of `wake ack`.
 #[derive(Debug, Clone, Flags)]
 #[group(skip)]
+#[command(group(ArgGroup::new("where").args(["watch", "acks"]).required(true).multiple(true)))]
 pub struct Ack {
     /// The watch that printed the line
-    #[arg(long, value_name = "NAME", value_parser = cli::name, required_unless_present = "acks")]
+    #[arg(long, value_name = "NAME", value_parser = cli::name)]
     pub watch: Option<String>,
     /// The root of all state, instead of $`DOORBELL_STORE` or ~/.local/state/doorbell
     #[arg(long, value_name = "DIR", value_parser = cli::path())]
