@@ -6,7 +6,7 @@ use std::{
     os::unix::fs::{FileExt as _, MetadataExt as _},
 };
 
-use crate::{keeper::log::base_of, place::Home};
+use crate::{keeper::log::base_of, look, place::Home};
 
 /// How much is read at once, unless a line is longer.
 const CHUNK: usize = 64 << 10;
@@ -123,13 +123,20 @@ impl Reader {
         each: &mut impl FnMut(Piece<'_>) -> io::Result<()>,
     ) -> io::Result<Option<Open>> {
         for _ in 0..100 {
-            let Ok(file) = File::open(self.home.log()) else { return Ok(None) };
+            let Ok(file) = File::open(self.home.log()) else {
+                if !self.home.old_log().exists() {
+                    return Ok(None);
+                }
+                // In a rotation there is none for a moment.
+                look::moment()?;
+                continue;
+            };
             let inode = file.metadata()?.ino();
             let base = base_of(&self.home, inode);
             let old = File::open(self.home.old_log()).ok();
             let old_size =
                 old.as_ref().and_then(|old| old.metadata().ok()).map_or(0, |meta| meta.size());
-            if fs::metadata(self.home.log())?.ino() != inode {
+            if fs::metadata(self.home.log()).ok().map(|meta| meta.ino()) != Some(inode) {
                 continue;
             }
             if self.position >= base {
