@@ -1,11 +1,11 @@
 //! The command line.
 
-use std::{path::PathBuf, time::Duration};
+use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use clap::{Args as Flags, Parser, Subcommand, builder::NonEmptyStringValueParser as NonEmpty};
 use shared::cli;
 
-use crate::keeper::ask::Ready;
+use crate::{keeper::ask::Ready, place::given_name};
 
 /// Start, prove, follow, check and stop long-running monitors
 #[derive(Debug, Parser)]
@@ -63,7 +63,7 @@ pub struct Where {
 #[derive(Debug, Clone, Flags)]
 pub struct Start {
     /// The monitor's name
-    #[arg(value_name = "NAME", value_parser = cli::name)]
+    #[arg(value_name = "NAME", value_parser = given_name)]
     pub name: String,
     /// The command and its arguments, after `--`
     #[arg(last = true, required = true, value_name = "CMD")]
@@ -218,7 +218,7 @@ pub struct Exec {
     pub record: PathBuf,
     /// The command and its arguments, after `--`
     #[arg(last = true, required = true, value_name = "CMD")]
-    pub command: Vec<String>,
+    pub command: Vec<OsString>,
 }
 
 fn ready(text: &str) -> Result<Ready, String> {

@@ -58,7 +58,7 @@ struct Part {
 ///
 /// # Errors
 ///
-/// Nothing has moved then.
+/// Nothing has moved then, unless it is a record that can't be used: the others are reported.
 pub fn check(
     place: &Place,
     wanted: Option<&BTreeMap<String, String>>,
@@ -71,10 +71,14 @@ pub fn check(
         Some(wanted) => wanted.keys().cloned().collect(),
         None => place.names()?,
     };
-    let (mut parts, mut statuses) = (Vec::new(), Vec::new());
+    let (mut parts, mut statuses, mut broken) = (Vec::new(), Vec::new(), None);
     for name in names {
         let home = place.home(&name);
-        let status = look::status(&name, &home, &now)?;
+        // One that can't be judged is as good as dead, and hides no other.
+        let status = look::status(&name, &home, &now).unwrap_or_else(|err| {
+            broken = broken.take().or(Some(err));
+            None
+        });
         let id = wanted.and_then(|wanted| wanted.get(&name));
         let Some(status) = status.filter(|status| id.is_none_or(|id| *id == status.task_id)) else {
             statuses.push(unknown(&name));
@@ -89,15 +93,21 @@ pub fn check(
         parts.push(part);
     }
     let Some(report) = report(&parts, &statuses, waiter)? else { return Ok(Ended::Done) };
-    let mut out = Stdout::default();
-    let printed = out.add(&report, waiter).and_then(|()| out.flush(waiter));
-    printed.map_err(Error::on("print the report"))?;
-    if out.stop().is_none() && !peek {
+    let was_read = print(&report, waiter).map_err(Error::on("print the report"))?;
+    if was_read && !peek {
         for part in &parts {
             remember(&part.home, reader, &part.mark)?;
         }
     }
-    Ok(Ended::Done)
+    broken.map_or(Ok(Ended::Done), Err)
+}
+
+/// Whether somebody took the report.
+fn print(report: &[u8], waiter: &Waiter) -> io::Result<bool> {
+    let mut out = Stdout::default();
+    out.add(report, waiter)?;
+    out.flush(waiter)?;
+    Ok(out.stop().is_none())
 }
 
 /// The lines that `reader` has not been told of, in a file without a name.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use shared::{
     cli, clock,
-    exit::{Ended, Error, Reason},
+    exit::{self, Ended, Error, Reason},
     service::Service,
     stdout::Stdout,
     wait::{Waiter, Wake},
@@ -79,20 +79,29 @@ fn start(args: args::Start, waiter: &mut Waiter) -> Result<Ended, Refusal> {
 
 fn spawn_all(which: &args::Which, waiter: &mut Waiter) -> Result<Ended, Refusal> {
     let place = place(&which.place)?;
-    let (mut ids, mut ran, mut refusal) = (Vec::new(), 0, None);
+    let (mut ids, mut ran, mut refusals) = (Vec::new(), 0, Vec::new());
     for (name, started) in spawn(&named(which, &place)?, &place, None, waiter) {
         match started {
             Ok(started) => {
                 ran += usize::from(started.already_running);
                 ids.push((name, started.task_id));
             }
-            Err(err) => refusal = refusal.or(Some(err)),
+            Err(refusal) => refusals.push(refusal),
         }
     }
     let already_running = !ids.is_empty() && ran == ids.len();
     let answer = Spawned { spawned: Ids(ids), spawned_at: now(), already_running };
     let ended = print(&answer, waiter)?;
-    refusal.map_or(Ok(ended), Err)
+    refused(refusals).map_or(Ok(ended), Err)
+}
+
+/// Tells of all refusals but the last, which is left to end with.
+fn refused(mut refusals: Vec<Refusal>) -> Option<Refusal> {
+    let last = refusals.pop();
+    for refusal in refusals {
+        exit::warn("supervise", &tell(refusal).to_string());
+    }
+    last
 }
 
 fn spawn_ci(args: &args::SpawnCi, waiter: &mut Waiter) -> Result<Ended, Refusal> {
@@ -121,11 +130,20 @@ fn spawn_ci(args: &args::SpawnCi, waiter: &mut Waiter) -> Result<Ended, Refusal>
     print(&answer, waiter)
 }
 
-/// `ci-status`, unless that is busy with another target.
+/// `ci-status`, unless that is busy with another target, or this one has a monitor since it was.
 fn ci_name(place: &Place, command: &[String], target: u64) -> Result<String, Error> {
-    Ok(match look::life(&place.home("ci-status"))? {
-        look::Life::Running(record) if record.argv != command => format!("ci-status-{target}"),
-        _ => "ci-status".to_owned(),
+    let busy_with = |name: &str| {
+        Ok::<_, Error>(match look::life(&place.home(name))? {
+            look::Life::Running(record) => Some(record.argv),
+            _ => None,
+        })
+    };
+    let (first, own) = ("ci-status".to_owned(), format!("ci-status-{target}"));
+    Ok(match busy_with(&first)? {
+        Some(argv) if argv == command => first,
+        Some(_) => own,
+        None if busy_with(&own)?.is_some_and(|argv| argv == command) => own,
+        None => first,
     })
 }
 
@@ -169,9 +187,13 @@ fn follow(args: &args::Follow, waiter: &mut Waiter) -> Result<Ended, Refusal> {
 
 fn stop_all(args: &args::Stop, waiter: &mut Waiter) -> Result<Ended, Refusal> {
     let place = place(&args.place)?;
-    let stopped = stop::stop(&homes(&place, &args.names)?, args.grace, false, Some(waiter))?;
-    let changed = !stopped.is_empty();
-    print(&Stopped { stopped, stopped_at: now(), changed }, waiter)
+    let homes = homes(&place, &args.names)?;
+    let (stopped, refusals) = stop::stop(&homes, args.grace, false, Some(waiter));
+    let (changed, refusal) = (!stopped.is_empty(), refused(refusals));
+    if changed || refusal.is_none() {
+        print(&Stopped { stopped, stopped_at: now(), changed }, waiter)?;
+    }
+    refusal.map_or(Ok(Ended::Done), Err)
 }
 
 fn homes(place: &Place, names: &[String]) -> Result<Vec<(String, Home)>, Error> {

@@ -2,6 +2,7 @@
 //! record is never stale at birth.
 
 use std::{
+    ffi::OsString,
     io,
     os::unix::process::CommandExt as _,
     path::Path,
@@ -26,7 +27,7 @@ struct Pidfile {
 
 /// Records this process in `record` and becomes `argv`. Comes back only when that fails.
 #[must_use]
-pub fn exec(record: &Path, argv: &[String]) -> Error {
+pub fn exec(record: &Path, argv: &[OsString]) -> Error {
     if let Err(err) = write(record) {
         exit::warn("supervise", &format!("unable to write {}: {err}", record.display()));
     }
@@ -36,7 +37,7 @@ pub fn exec(record: &Path, argv: &[String]) -> Error {
     let err = command.exec();
     let reason =
         if err.kind() == io::ErrorKind::NotFound { Reason::Missing } else { Reason::Runtime };
-    Error::new(reason, "exec_failed", format!("unable to run {program}: {err}"))
+    Error::new(reason, "exec_failed", format!("unable to run {}: {err}", program.display()))
 }
 
 fn write(record: &Path) -> io::Result<()> {

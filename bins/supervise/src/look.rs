@@ -3,13 +3,16 @@
 use std::{
     fs::{self, TryLockError},
     io,
+    os::{fd::AsFd as _, unix::net::UnixStream},
+    time::Duration,
 };
 
 use serde::Serialize;
 use shared::{
-    clock::Now,
+    clock::{self, Now},
     exit::Error,
     process::{self, Identity},
+    wait,
 };
 
 use crate::{
@@ -62,6 +65,16 @@ fn is_held(home: &Home) -> io::Result<bool> {
     }
 }
 
+/// Waits a moment before another look.
+///
+/// # Errors
+///
+/// Those of poll(2).
+pub fn moment() -> io::Result<()> {
+    let (nobody, _open) = UnixStream::pair()?;
+    wait::until_readable(nobody.as_fd(), clock::monotonic() + Duration::from_millis(2)).map(drop)
+}
+
 /// A row of `status`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Status {
@@ -75,9 +88,9 @@ pub struct Status {
     pub ends: bool,
     /// Whether it was proven.
     pub ready: bool,
-    /// Its pid, while it runs.
+    /// Its pid, while it runs; none while it waits to be started again.
     pub pid: Option<u32>,
-    /// How it ended, when it did.
+    /// How it ended, when it did; it may wait to be started again.
     pub exit_code: Option<i32>,
     /// The signal that killed it.
     pub exit_signal: Option<i32>,
@@ -127,7 +140,9 @@ pub fn status(name: &str, home: &Home, now: &Now) -> Result<Option<Status>, Erro
         Life::Held(None) | Life::Unknown => return Ok(None),
     };
     let counters = Counters::read(home);
-    let end = if alive { None } else { End::of(home, &record.instance) };
+    // Between a death and the next start there is a keeper, but no monitor.
+    let is_there = alive && process::is_alive(&record.monitor);
+    let end = if is_there { None } else { End::of(home, &record.instance) };
     let reason = end.as_ref().map(|end| end.reason);
     let since = |at: &str| {
         let at: Option<jiff::Timestamp> = at.parse().ok();
@@ -138,8 +153,8 @@ pub fn status(name: &str, home: &Home, now: &Now) -> Result<Option<Status>, Erro
         task_id: record.task_id().to_owned(),
         alive,
         ends: record.ends,
-        ready: alive && record.ready_at.is_some(),
-        pid: alive.then_some(record.monitor.pid),
+        ready: is_there && record.ready_at.is_some(),
+        pid: is_there.then_some(record.monitor.pid),
         exit_code: end.as_ref().and_then(|end| end.exit_code),
         exit_signal: end.as_ref().and_then(|end| end.exit_signal),
         end_reason: reason.or((!alive).then_some(EndReason::KeeperLost)),

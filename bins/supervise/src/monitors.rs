@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use shared::{
-    cli,
     exit::Error,
     file::{self, Unread},
 };
 
-use crate::{keeper::ask::Ready, place::Place};
+use crate::{
+    keeper::ask::Ready,
+    place::{Place, given_name},
+};
 
 /// The most bytes of a manifest.
 const LIMIT: u64 = 1 << 20;
@@ -91,7 +93,7 @@ pub fn of_manifest(path: &Path) -> Result<Vec<Monitor>, Error> {
     let mut monitors: Vec<Monitor> = Vec::new();
     for Entry { name, command } in entries {
         let name =
-            cli::name(&name).map_err(|cause| refused(&format!("the name {name:?} {cause}")))?;
+            given_name(&name).map_err(|cause| refused(&format!("the name {name:?} {cause}")))?;
         if monitors.iter().any(|other| other.name == name) {
             return Err(refused(&format!("it names {name} twice")));
         }
@@ -121,6 +123,7 @@ mod tests {
             "{}",
             r#"[{"name":"a"}]"#,
             r#"[{"name":"../a","command":"x"}]"#,
+            r#"[{"name":"all","command":"x"}]"#,
             r#"[{"name":"a","command":"x"},{"name":"a","command":"y"}]"#,
         ] {
             write(bad);

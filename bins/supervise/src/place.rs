@@ -13,6 +13,21 @@ use shared::{
     store,
 };
 
+/// What means every monitor of a scope.
+pub const ALL: &str = "all";
+
+/// The name that a monitor is given.
+///
+/// # Errors
+///
+/// Why it can't have that name.
+pub fn given_name(text: &str) -> Result<String, String> {
+    if text == ALL {
+        return Err("must not be all, which means every monitor".to_owned());
+    }
+    cli::name(text)
+}
+
 /// A scope of a store: the monitors of one work tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
@@ -67,23 +82,27 @@ impl Place {
         Ok(names)
     }
 
-    /// The monitors meant by `wanted`: these, or all for none or `all`.
+    /// The monitors meant by `wanted`, each once: these, or all for none or `all`.
     ///
     /// # Errors
     ///
     /// A name that was never seen here.
     pub fn choose(&self, wanted: &[String]) -> Result<Vec<String>, Error> {
-        if wanted.iter().all(|name| name == "all") {
+        if wanted.iter().all(|name| name == ALL) {
             return self.names();
         }
+        let mut chosen: Vec<String> = Vec::new();
         for name in wanted {
             if !self.home(name).is_known() {
                 let message =
                     format!("unable to find a monitor {name}: none of this name was started here");
                 return Err(Error::new(Reason::NotFound, "no_such_monitor", message));
             }
+            if !chosen.contains(name) {
+                chosen.push(name.clone());
+            }
         }
-        Ok(wanted.to_vec())
+        Ok(chosen)
     }
 }
 

@@ -40,8 +40,8 @@ pub struct Started {
     pub monitor: String,
     /// The first 12 digits of the instance.
     pub task_id: String,
-    /// Its pid.
-    pub pid: u32,
+    /// Its pid; none when it doesn't run at the moment.
+    pub pid: Option<u32>,
     /// This run.
     pub instance: String,
     /// Where its lines are.
@@ -111,7 +111,8 @@ impl Starting {
             Life::Running(record) if record.argv == starting.spec.argv => {}
             Life::Running(record) if replace => {
                 let place = (record.name.clone(), starting.home.clone());
-                stop::stop(&[place], stop::GRACE, true, Some(waiter))?;
+                let (_, mut refusals) = stop::stop(&[place], stop::GRACE, true, Some(waiter));
+                refusals.pop().map_or(Ok(()), Err)?;
                 starting.keeper = Some(starting.keep()?);
             }
             Life::Running(record) => return Err(taken(&record)),
@@ -189,7 +190,7 @@ impl Starting {
         Ok(Started {
             monitor: record.name.clone(),
             task_id: record.task_id().to_owned(),
-            pid: record.monitor.pid,
+            pid: process::is_alive(&record.monitor).then_some(record.monitor.pid),
             log: self.home.log().to_string_lossy().into_owned(),
             started_at: record.started_at.clone(),
             ready_ms: (!already_running).then_some(ready_ms),

@@ -24,29 +24,26 @@ use crate::{
 pub const GRACE: Duration = Duration::from_secs(5);
 /// How much longer than that the keeper may take.
 const KEEPER: Duration = Duration::from_secs(8);
+/// How long a keeper that begins or ends may disagree with its record.
+const SETTLE: Duration = Duration::from_secs(1);
 
-/// Stops `monitors` (name and folder) at the same time, and says which of them ran. What doesn't
-/// agree with its record is neither signalled nor forgotten. With a `waiter`, whoever wants us to
-/// end ends the waiting, not the stopping.
-///
-/// # Errors
-///
-/// The first conflict or failure; the others are stopped all the same.
+/// Stops `monitors` (name and folder) at the same time, and says which of them ran, and which
+/// conflicts and failures there were. What doesn't agree with its record is neither signalled nor
+/// forgotten. With a `waiter`, whoever wants us to end ends the waiting, not the stopping.
+#[must_use]
 pub fn stop(
     monitors: &[(String, Home)],
     grace: Duration,
     replaced: bool,
     mut waiter: Option<&mut Waiter>,
-) -> Result<Vec<String>, Refusal> {
-    let mut asked = Vec::new();
-    let mut refusal = None;
-    let mut stopped = Vec::new();
+) -> (Vec<String>, Vec<Refusal>) {
+    let (mut asked, mut stopped, mut refusals) = (Vec::new(), Vec::new(), Vec::new());
     for (name, home) in monitors {
         match ask(home, grace, replaced) {
             Ok(Asked::Keeper(keeper)) => asked.push((name, keeper)),
             Ok(Asked::Leftover) => stopped.push(name.clone()),
             Ok(Asked::Nobody) => {}
-            Err(err) => refusal = refusal.or(Some(err)),
+            Err(refusal) => refusals.push(refusal),
         }
     }
     let due = clock::monotonic() + grace + KEEPER;
@@ -57,10 +54,10 @@ pub fn stop(
         };
         match ended {
             Ok(true) => stopped.push(name.clone()),
-            _ => refusal = refusal.or(Some(unended(name, due).into())),
+            _ => refusals.push(unended(name, due).into()),
         }
     }
-    refusal.map_or(Ok(stopped), Err)
+    (stopped, refusals)
 }
 
 /// Whether `keeper` ends before `due` passes and before somebody wants us to end.
@@ -85,36 +82,51 @@ enum Asked {
     Nobody,
 }
 
-/// Asks the keeper of `home` to end its monitor.
+/// Asks the keeper of `home` to end its monitor. One that begins or ends in this moment holds the
+/// lock while the record speaks of another or of nobody, so what disagrees is looked at again.
 fn ask(home: &Home, grace: Duration, replaced: bool) -> Result<Asked, Refusal> {
-    let record = match look::life(home)? {
-        Life::Running(record) => record,
-        Life::Held(Some(record)) => {
+    let due = clock::monotonic() + SETTLE;
+    loop {
+        let record = match look::life(home)? {
+            Life::Running(record) => match Hold::of(&record.keeper) {
+                Some(keeper) => return Ok(tell(home, &record, keeper, grace, replaced)?),
+                None => record,
+            },
+            Life::Held(Some(record)) => record,
+            Life::Dead(record) => {
+                let found = leftover::end(home, &record, grace);
+                note_stopped(home, &record);
+                return Ok(if found { Asked::Leftover } else { Asked::Nobody });
+            }
+            // A keeper that has no record yet is still being started, and whoever starts it has it.
+            Life::Held(None) | Life::Unknown => return Ok(Asked::Nobody),
+        };
+        if clock::monotonic() >= due {
             let reason = look::difference(&record.keeper);
             return Err(Refusal::Conflict(conflict(&record, reason, "not_signaled")));
         }
-        // A keeper that has no record yet is still being started, and whoever starts it has it.
-        Life::Dead(record) => {
-            let found = leftover::end(home, &record, grace);
-            note_stopped(home, &record);
-            return Ok(if found { Asked::Leftover } else { Asked::Nobody });
-        }
-        Life::Held(None) | Life::Unknown => return Ok(Asked::Nobody),
-    };
-    let Some(keeper) = Hold::of(&record.keeper) else {
-        return Err(Refusal::Conflict(conflict(
-            &record,
-            look::difference(&record.keeper),
-            "not_signaled",
-        )));
-    };
+        look::moment().map_err(Error::on("wait"))?;
+    }
+}
+
+/// Tells `keeper`, which is proven to be the one of `record`.
+fn tell(
+    home: &Home,
+    record: &Record,
+    keeper: Hold,
+    grace: Duration,
+    replaced: bool,
+) -> Result<Asked, Error> {
     let request = StopRequest { instance: record.instance.clone(), grace, replaced };
     let text = serde_json::to_vec(&request).map_err(std::io::Error::from);
     let path = home.stop_request();
     // On a disk without room it gets the keeper's own grace.
     let _ = text.and_then(|text| cursor::replace(&path, &text));
-    // One that ended in this moment has stopped, too.
-    keeper.signal(Signal::TERM).map_err(Error::on("ask the keeper to stop"))?;
+    // One that ended in this moment has stopped, too; one that stands still (SIGSTOP) goes on, or
+    // it would never hear of it.
+    for signal in [Signal::TERM, Signal::CONT] {
+        keeper.signal(signal).map_err(Error::on("ask the keeper to stop"))?;
+    }
     Ok(Asked::Keeper(keeper))
 }
 

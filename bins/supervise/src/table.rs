@@ -41,11 +41,14 @@ fn state(monitor: &Status) -> String {
     if let Some(err) = &monitor.log_error {
         return format!("no log: {err}");
     }
-    if monitor.alive {
+    if monitor.alive && monitor.pid.is_some() {
         return if monitor.ready { "running" } else { "starting" }.to_owned();
     }
     let reason = monitor.end_reason.and_then(|reason| serde_json::to_value(reason).ok());
-    let reason = reason.as_ref().and_then(|reason| reason.as_str()).unwrap_or("dead").to_owned();
+    // Its keeper is there, and ends it or is about to start it again.
+    let reason =
+        if monitor.alive { None } else { reason.as_ref().and_then(|reason| reason.as_str()) };
+    let reason = reason.unwrap_or("down").to_owned();
     match (monitor.exit_code, monitor.exit_signal) {
         (Some(code), _) => format!("{reason} ({code})"),
         (_, Some(signal)) => format!("{reason} (signal {signal})"),

@@ -106,8 +106,8 @@ pub fn up(up: &Up, place: &Place, waiter: &mut Waiter) -> Result<Ended, Error> {
             stream(up, followed, waiter)
         }
     };
-    stop::stop(&ours, Duration::from_secs(1), false, None).map_err(Refusal::into_error)?;
-    ended
+    let (_, mut refusals) = stop::stop(&ours, Duration::from_secs(1), false, None);
+    refusals.pop().map_or(ended, |refusal| Err(refusal.into_error()))
 }
 
 fn stream(up: &Up, followed: Vec<(String, Home)>, waiter: &mut Waiter) -> Result<Ended, Error> {

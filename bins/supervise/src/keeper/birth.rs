@@ -3,17 +3,19 @@
 use std::{
     fs::{File, OpenOptions, TryLockError},
     io,
-    os::{
-        fd::AsFd as _,
-        unix::{fs::OpenOptionsExt as _, net::UnixStream},
-    },
+    os::unix::fs::OpenOptionsExt as _,
+    path::PathBuf,
     time::Duration,
 };
 
-use shared::{clock, process, wait};
+use shared::{clock, process};
 
 use super::{ask::Spec, log::Log, monitor::Monitor, notice::Ear};
-use crate::{place::Home, record::Record};
+use crate::{
+    look,
+    place::Home,
+    record::{Counters, Record},
+};
 
 /// The lock, or `None` when another keeper has it. Those who only look hold it for a moment, so
 /// it is tried for a while unless the recorded keeper is alive.
@@ -27,7 +29,6 @@ pub(super) fn take_lock(home: &Home) -> io::Result<Option<File>> {
         .mode(0o600)
         .open(home.lock())?;
     let due = clock::monotonic() + Duration::from_millis(200);
-    let (nobody, _open) = UnixStream::pair()?;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(Some(file)),
@@ -39,8 +40,17 @@ pub(super) fn take_lock(home: &Home) -> io::Result<Option<File>> {
         if now >= due || keeper.is_some_and(|keeper| process::is_alive(&keeper)) {
             return Ok(None);
         }
-        wait::until_readable(nobody.as_fd(), now + Duration::from_millis(2))?;
+        look::moment()?;
     }
+}
+
+/// The log and the counters.
+pub(super) fn files(home: &Home, log_max: u64) -> io::Result<(Log, File)> {
+    let on = |path: PathBuf| {
+        move |err| io::Error::other(format!("unable to write {}: {err}", path.display()))
+    };
+    let log = Log::open(home, log_max).map_err(on(home.log()))?;
+    Ok((log, Counters::open(home).map_err(on(home.counters()))?))
 }
 
 /// The record of a run that begins, and its monitor.

@@ -146,6 +146,7 @@ impl Keeper {
 
 /// Undoes a start that failed: of a name that was never proven, nothing stays.
 pub(super) fn undo(home: &Home, first_run: bool, instance: &str) {
+    let _ = fs::remove_file(home.stop_request());
     if first_run {
         for path in [
             home.record(),

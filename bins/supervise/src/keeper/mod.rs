@@ -67,7 +67,10 @@ pub fn keep() -> io::Result<()> {
     let lock = match birth::take_lock(&home) {
         Ok(Some(lock)) => lock,
         Ok(None) => return Answer::Held.give(),
-        Err(err) => return Answer::Failed(format!("unable to lock: {err}")).give(),
+        Err(err) => {
+            let failed = format!("unable to lock {}: {err}", home.lock().display());
+            return Answer::Failed(failed).give();
+        }
     };
     let known = match Record::load(&home) {
         Ok(record) => record,
@@ -115,10 +118,12 @@ impl Keeper {
         let woken = Rc::new(signals::child_ends()?);
         let waiter = Waiter::new(spec.parent)?;
         let ear = Ear::open(home.dir(), &instance)?;
-        let log = Log::open(&home, spec.log_max)?;
-        let counted = Counters::open(&home)?;
-        let begun = birth::first(&spec, &instance, &log, &ear);
-        let (record, monitor) = begun.inspect_err(|_| end::undo(&home, first_run, &instance))?;
+        let begun = birth::files(&home, spec.log_max).and_then(|(log, counted)| {
+            let (record, monitor) = birth::first(&spec, &instance, &log, &ear)?;
+            Ok((log, counted, record, monitor))
+        });
+        let (log, counted, record, monitor) =
+            begun.inspect_err(|_| end::undo(&home, first_run, &instance))?;
         let patience = if spec.ready == Ready::Notify { spec.ready_timeout } else { ALIVE };
         let mut keeper = Self {
             first_run,

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tests::eventually;
 
-use crate::scene::{LASTING, Store, kill, number};
+use crate::scene::{LASTING, Store, kill, number, refused};
 
 const KEYS: [&str; 8] = [
     "checked_at",
@@ -87,6 +87,27 @@ fn a_stop_takes_note_of_a_death() {
         (vec!["dies".to_owned()], &json!([]))
     );
     assert_eq!(store.done(&["check"])["ended"], json!([]));
+}
+
+#[test]
+fn a_record_that_can_not_be_used_hides_no_other() {
+    let store = Store::new();
+    spoken(&store);
+    store.start("other", LASTING);
+    let path = store.home("other").record();
+    let good = std::fs::read(&path).unwrap();
+    shared::cursor::replace(&path, b"{").unwrap();
+    let out = store.run(&["check"]);
+    refused(&out, 4, "record.json");
+    let report = tests::lines(&out.stdout).remove(0);
+    assert_eq!(report["immediate"][0]["source"], "gate", "{report}");
+    assert_eq!(names(&report, "dead_monitors"), ["other"]);
+
+    // What can be stopped is, and that is told, too.
+    let out = store.run(&["stop", "all"]);
+    refused(&out, 4, "record.json");
+    assert_eq!(tests::lines(&out.stdout).remove(0)["stopped"], json!(["gate"]));
+    shared::cursor::replace(&path, &good).unwrap();
 }
 
 #[test]

@@ -7,6 +7,20 @@ use tests::{command, eventually};
 
 use crate::scene::{LASTING, Store, kill, lives, number, refused};
 
+/// As a debugger or `kill -STOP` leaves it.
+#[test]
+fn a_keeper_that_stands_still_is_stopped() {
+    let store = Store::new();
+    let started = store.start("gate", LASTING);
+    let record = fs::read(store.home("gate").record()).unwrap();
+    let record: Value = serde_json::from_slice(&record).unwrap();
+    let keeper = i32::try_from(number(&record["keeper"]["pid"])).unwrap();
+    let keeper = nix::unistd::Pid::from_raw(keeper);
+    nix::sys::signal::kill(keeper, nix::sys::signal::Signal::SIGSTOP).unwrap();
+    assert_eq!(store.done(&["stop", "gate"])["changed"], true);
+    assert!(!lives(number(&started["pid"])));
+}
+
 #[test]
 fn a_killed_monitor_is_seen_and_told() {
     let store = Store::new();
@@ -20,6 +34,32 @@ fn a_killed_monitor_is_seen_and_told() {
     let status = store.status("gate");
     assert_eq!((&status["alive"], &status["exit_signal"]), (&false.into(), &9.into()));
     assert_eq!(status["end_reason"], "exited");
+}
+
+#[test]
+fn one_that_waits_to_be_started_again_has_no_pid() {
+    let store = Store::new();
+    let start = [&["start", "gate", "--ready=alive", "--restart=9", "--"], LASTING].concat();
+    let started = store.done(&start);
+    kill(number(&started["pid"]));
+    for restarts in 1..=2 {
+        eventually("it is back", || {
+            let status = store.status("gate");
+            status["restarts"] == restarts && status["pid"] != Value::Null
+        });
+        let status = store.status("gate");
+        assert_eq!((&status["ready"], &status["exit_signal"]), (&true.into(), &Value::Null));
+        kill(number(&status["pid"]));
+    }
+    // Now it waits for four seconds.
+    eventually("it is told", || store.status("gate")["pid"] == Value::Null);
+    let status = store.status("gate");
+    assert_eq!((&status["alive"], &status["ready"]), (&true.into(), &false.into()));
+    assert_eq!((&status["exit_signal"], &status["end_reason"]), (&9.into(), &"exited".into()));
+    let again = store.done(&start);
+    assert_eq!((&again["instance"], &again["pid"]), (&started["instance"], &Value::Null));
+    let table = store.run(&["status", "--table"]).stdout;
+    assert!(String::from_utf8_lossy(&table).contains("down (signal 9)"));
 }
 
 #[test]
@@ -125,7 +165,7 @@ fn a_signal_goes_to_what_was_held_before_it_was_proven() {
     };
     let is_signal = |call: &&str| call.contains("kill(") || call.contains("pidfd_send_signal(");
     let signals: Vec<&&str> = calls.iter().filter(|call| is_signal(call)).collect();
-    assert!(signals.len() == 1 && signals[0].contains("pidfd_send_signal("), "{trace}");
+    assert!(signals.iter().all(|call| call.contains("pidfd_send_signal(")), "{trace}");
     let signal = calls.iter().position(is_signal).unwrap();
     let proof = last_before(signal, &format!("/proc/{keeper}/stat"));
     let hold = last_before(proof, &format!("pidfd_open({keeper},"));
@@ -203,7 +243,8 @@ until_said '"lines_dropped":[1-9]' "$supervise" status gate --scope=lane
 if "$supervise" start third --scope=lane --ready=alive -- sleep 1000 2> third; then
   echo "a start on a full disk"; exit 1
 fi
-grep -q "fatal: unable to .*No space left" third
+grep -q "fatal: unable to .*/lane/third.*No space left" third
+[ ! -e "$DOORBELL_STORE/supervise/lane/third/log.ndjson" ]
 touch stop
 rm "$DOORBELL_STORE/filler"
 until_said log_gap sh -c 'cat "$DOORBELL_STORE"/supervise/lane/gate/log*.ndjson'

@@ -124,6 +124,27 @@ fn a_lock_held_by_somebody_else_is_a_conflict() {
     stranger.wait().unwrap();
 }
 
+/// Each takes the lock for a moment, or sees a keeper between its last act and its end.
+#[test]
+fn stops_at_once_are_no_conflict() {
+    let store = Store::new();
+    for _ in 0..6 {
+        for lives in [true, false] {
+            let started = store.start("gate", LASTING);
+            if !lives {
+                kill(number(&started["pid"]));
+                eventually("it has died", || store.status("gate")["alive"] == false);
+            }
+            let stops: Vec<_> = (0..20)
+                .map(|_| store.supervise(&["stop", "gate"]).stdout(Stdio::null()).spawn().unwrap())
+                .collect();
+            for mut stop in stops {
+                assert_eq!(stop.wait().unwrap().code(), Some(0));
+            }
+        }
+    }
+}
+
 #[test]
 fn another_boot_is_a_dead_monitor_and_no_conflict() {
     let store = Store::new();

@@ -61,6 +61,19 @@ fn one_that_can_not_start_is_named_and_the_others_stay() {
 }
 
 #[test]
+fn each_that_can_not_start_is_named() {
+    let store = Store::new();
+    store.scene.write(
+        "world/monitors.json",
+        r#"[{"name":"one","command":"exit 1"},{"name":"two","command":"exit 2"}]"#,
+    );
+    let out = store.run(&["spawn", "--manifest=monitors.json"]);
+    let stderr = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(4), "{stderr}");
+    assert!(stderr.contains("unable to start one") && stderr.contains("unable to start two"));
+}
+
+#[test]
 fn a_manifest_is_spawned_as_it_is() {
     let store = Store::new();
     store.scene.write(
@@ -74,14 +87,17 @@ fn a_manifest_is_spawned_as_it_is() {
     follow.event("x");
 }
 
+/// A world whose remote is on GitHub.
+fn ci_repository(store: &Store) {
+    git::level_repository(&store.scene);
+    let url = "https://github.com/o/n";
+    git::git(&store.scene, &["-C", "world", "remote", "set-url", "origin", url]);
+}
+
 #[test]
 fn spawn_ci_tells_how_a_run_ended_and_ends() {
     let store = Store::new();
-    git::level_repository(&store.scene);
-    git::git(
-        &store.scene,
-        &["-C", "world", "remote", "set-url", "origin", "https://github.com/o/n"],
-    );
+    ci_repository(&store);
     let github = GitHub::start(&store.scene);
     let run = github::run(7, "completed", Some("failure"));
     github.on("/repos/o/n/actions/runs/7", [Reply::json(&run)]);
@@ -95,6 +111,30 @@ fn spawn_ci_tells_how_a_run_ended_and_ends() {
     let report = store.done(&["check"]);
     assert_eq!(report["immediate"][0]["conclusion"], "failure", "{report}");
     assert_eq!((&report["ended"][0], &report["dead_monitors"]), (&"ci-status".into(), &json!([])));
+}
+
+#[test]
+fn a_target_of_spawn_ci_is_watched_once() {
+    let store = Store::new();
+    let github = GitHub::start(&store.scene);
+    ci_repository(&store);
+    for id in [7, 8] {
+        let run = github::run(id, "in_progress", None);
+        github.on(&format!("/repos/o/n/actions/runs/{id}"), [Reply::json(&run)]);
+    }
+    let spawn_ci = |id: u32| {
+        let mut command = store.supervise(&["spawn-ci", &format!("--run-id={id}")]);
+        github.connect(&mut command);
+        let out = command.output().unwrap();
+        assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+        lines(&out.stdout).remove(0)
+    };
+    assert_eq!(spawn_ci(7)["monitor"], "ci-status");
+    let second = spawn_ci(8);
+    assert_eq!(second["monitor"], "ci-status-8");
+    store.done(&["stop", "ci-status"]);
+    let again = spawn_ci(8);
+    assert_eq!((&again["monitor"], &again["task_id"]), (&second["monitor"], &second["task_id"]));
 }
 
 #[test]

@@ -1,6 +1,11 @@
 //! Starting and stopping.
 
-use std::{fs, os::unix::fs::PermissionsExt as _, process::Stdio};
+use std::{
+    ffi::OsStr,
+    fs,
+    os::unix::{ffi::OsStrExt as _, fs::PermissionsExt as _},
+    process::Stdio,
+};
 
 use nix::sys::signal::Signal;
 use tests::{command, eventually, lines};
@@ -264,6 +269,10 @@ fn exec_records_the_process_that_runs() {
         let mut supervise = command(env!("CARGO_BIN_EXE_supervise"));
         supervise.args(["exec", "--record", record, "--", program]).output().unwrap()
     };
+    let mut supervise = command(env!("CARGO_BIN_EXE_supervise"));
+    let odd = OsStr::from_bytes(b"\xff\n");
+    supervise.args(["exec", "--record", path, "--", "printf", "%s"]).arg(odd);
+    assert_eq!(supervise.output().unwrap().stdout, odd.as_bytes());
     refused(&run(path, "/no/such/program"), 2, "/no/such/program");
     let warned = run("/no/such/folder/record", "true");
     assert_eq!(warned.status.code(), Some(0));
@@ -278,6 +287,7 @@ fn usage_errors_exit_1() {
     for args in [
         &["start", "gate"][..],
         &["start", "../gate", "--", "true"],
+        &["start", "all", "--", "true"],
         &["start", "gate", "--ready=soon", "--", "true"],
         &["start", "gate", "--ready-timeout=0", "--", "true"],
         &["start", "gate", "--log-max=1", "--", "true"],
