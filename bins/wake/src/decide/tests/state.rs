@@ -15,6 +15,12 @@ fn with_state(text: &str) -> Play {
 }
 
 #[test]
+fn a_state_of_very_many_lines_is_searched_to_an_end() {
+    let text = format!(r#"{{"version":1,"nonce":"5b1f0c9a7d3e4412","seq":{}}}"#, u64::MAX);
+    assert!(!State::from_json(&text).unwrap().knows("0123456789abcdef"));
+}
+
+#[test]
 fn x1_blindness_is_told_once() {
     let mut play = Play::new();
     for look in 1..=7 {
