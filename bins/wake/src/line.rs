@@ -72,10 +72,8 @@ pub fn compose(
     rest.subject(emission)?;
     rest.entries(emission)?;
     rest.context(emission)?;
-    let is_cut = rest.is_cut;
-    out.extend(format!(r#","id":"{}""#, emission.claim).into_bytes());
-    out.extend(if is_cut { &br#","truncated":true}"#[..] } else { b"}" });
-    out.push(b'\n');
+    let truncated = if rest.is_cut { r#","truncated":true"# } else { "" };
+    out.extend(format!(",\"id\":\"{}\"{truncated}}}\n", emission.claim).into_bytes());
     Ok(Line { bytes: out, text })
 }
 
@@ -86,9 +84,10 @@ fn first(
     voice: Voice<'_>,
     path: Option<&str>,
 ) -> io::Result<(Vec<u8>, Sentence)> {
+    let reason = serde_json::to_string(emission.reason.as_str())?;
     let before = format!(
-        r#"{{"event":"wake","timestamp":"{}","source":"{}","decision":"{}","reason":"{}","text":"#,
-        voice.timestamp, voice.source, emission.decision, emission.reason,
+        r#"{{"event":"wake","timestamp":"{}","source":"{}","decision":"{}","reason":{reason},"text":"#,
+        voice.timestamp, voice.source, emission.decision,
     );
     let after = |evidence: &str| format!(r#","claim":"{}","evidence":{evidence}"#, emission.claim);
     let room = |after: &str| HEAD.saturating_sub(before.len() + after.len() + 2).min(TEXT);
@@ -370,12 +369,12 @@ mod tests {
             entries in proptest::collection::vec((any_text(), any_text(), 0usize..3), 0..20),
             revision in any_text(),
             context in proptest::collection::vec(any_text(), 0..5),
-            (source, reason, path) in (1usize..=64, 1usize..=40, 0usize..1500),
+            (source, reason, path) in (1usize..=64, any_text(), 0usize..1500),
         ) {
             let subjects: Vec<&str> = subjects.iter().map(String::as_str).collect();
             let mut emission = emission(": ", &subjects);
             if subjects.len() == 1 {
-                emission.reason = Reason::new(&"r".repeat(reason));
+                emission.reason = Reason::new(&reason);
             }
             emission.records[0].revision = shared::text::head(&revision, 128).to_owned();
             let item = |(key, brief, of): &(String, String, usize)| {

@@ -2,7 +2,10 @@
 
 use std::{borrow::Cow, fmt, sync::Arc};
 
-use shared::reading::{FaultKind, Severity, Status};
+use shared::{
+    reading::{FaultKind, Severity, Status},
+    text::Text,
+};
 
 use super::Ms;
 
@@ -75,6 +78,8 @@ impl fmt::Display for Decision {
 pub struct Reason(Cow<'static, str>);
 
 impl Reason {
+    /// The most bytes of a word that somebody else chose, so that a line's head has room for it.
+    const LONGEST: usize = 100;
     /// Nothing is new.
     pub(super) const NONE: Self = Self(Cow::Borrowed(""));
     /// Something waits.
@@ -110,10 +115,10 @@ impl Reason {
         Self(Cow::Borrowed(word))
     }
 
-    /// A word that somebody else chose.
+    /// A word that somebody else chose: it may be a key, which can be anything.
     #[must_use]
     pub fn new(word: &str) -> Self {
-        Self(Cow::Owned(word.to_owned()))
+        Self(Cow::Owned(Text::new(word, Self::LONGEST).as_str().to_owned()))
     }
 
     pub(super) fn fault(kind: FaultKind) -> Self {

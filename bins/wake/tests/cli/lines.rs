@@ -47,6 +47,19 @@ fn m2_a_long_path_of_evidence_follows_the_head() {
 }
 
 #[test]
+fn a_key_that_ends_a_subject_is_its_reason_whatever_it_is_made_of() {
+    let key = format!("no \"quotes\", \\ or\n\u{2028}lines: {}", "k".repeat(150));
+    let entries = json!([{"key": key, "severity": "terminal"}]);
+    let told = feed(&Scene::new(), &[], &[look("s", &json!({"entries": entries}))]).lines;
+    let reason = told[0]["reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with("no \"quotes\", \\ or  lines: kkk") && reason.len() <= 100,
+        "{reason}"
+    );
+    assert_eq!((told.len(), &told[0]["entries"][0]["key"]), (1, &json!(key)));
+}
+
+#[test]
 fn m3_quiet_verdicts_are_printed_only_when_asked_for() {
     let scene = Scene::new();
     let twice = [keys("s", &["k"]), keys("s", &["k"])];
