@@ -3,7 +3,10 @@
 use std::{
     fs::{self, TryLockError},
     io,
-    os::{fd::AsFd as _, unix::net::UnixStream},
+    os::{
+        fd::AsFd as _,
+        unix::{fs::OpenOptionsExt as _, net::UnixStream},
+    },
     time::Duration,
 };
 
@@ -53,7 +56,7 @@ pub fn life(home: &Home) -> Result<Life, Error> {
 /// Whether a keeper holds the lock. Looking takes a shared lock for a moment, which hinders no
 /// other who looks, and a keeper that starts tries again.
 fn is_held(home: &Home) -> io::Result<bool> {
-    let lock = match fs::File::open(home.lock()) {
+    let lock = match open_lock(home) {
         Ok(lock) => lock,
         Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(err) => return Err(err),
@@ -63,6 +66,16 @@ fn is_held(home: &Home) -> io::Result<bool> {
         Err(TryLockError::WouldBlock) => Ok(true),
         Err(TryLockError::Error(err)) => Err(err),
     }
+}
+
+/// The lock of `home`. What is no file keeps nobody waiting.
+///
+/// # Errors
+///
+/// Those of the file system.
+pub fn open_lock(home: &Home) -> io::Result<fs::File> {
+    let mut options = fs::OpenOptions::new();
+    options.read(true).custom_flags(nix::libc::O_NONBLOCK).open(home.lock())
 }
 
 /// Waits a moment before another look.

@@ -6,6 +6,8 @@ use std::{
     os::unix::fs::{FileExt as _, MetadataExt as _},
 };
 
+use shared::file;
+
 use crate::{keeper::log::base_of, look, place::Home};
 
 /// How much is read at once, unless a line is longer.
@@ -123,7 +125,7 @@ impl Reader {
         each: &mut impl FnMut(Piece<'_>) -> io::Result<()>,
     ) -> io::Result<Option<Open>> {
         for _ in 0..100 {
-            let Ok(file) = File::open(self.home.log()) else {
+            let Ok((file, _)) = file::open(&self.home.log()) else {
                 if !self.home.old_log().exists() {
                     return Ok(None);
                 }
@@ -133,9 +135,8 @@ impl Reader {
             };
             let inode = file.metadata()?.ino();
             let base = base_of(&self.home, inode);
-            let old = File::open(self.home.old_log()).ok();
-            let old_size =
-                old.as_ref().and_then(|old| old.metadata().ok()).map_or(0, |meta| meta.size());
+            let old = file::open(&self.home.old_log()).ok();
+            let old_size = old.as_ref().map_or(0, |(_, meta)| meta.size());
             if fs::metadata(self.home.log()).ok().map(|meta| meta.ino()) != Some(inode) {
                 continue;
             }
@@ -148,9 +149,8 @@ impl Reader {
                 each(Piece::Lost(old_base - self.position))?;
                 self.position = old_base;
             }
-            let Some(old) = old else { continue };
-            let inode = old.metadata()?.ino();
-            return Ok(Some(Open { file: old, base: old_base, inode }));
+            let Some((file, meta)) = old else { continue };
+            return Ok(Some(Open { file, base: old_base, inode: meta.ino() }));
         }
         Ok(None)
     }

@@ -16,7 +16,7 @@ use shared::{
     text,
 };
 
-use crate::place::Home;
+use crate::{keeper::log::appending, place::Home};
 
 /// The version of the record.
 const VERSION: u32 = 1;
@@ -202,8 +202,7 @@ impl End {
     ///
     /// Those of the file system.
     pub fn add(&self, home: &Home) -> io::Result<()> {
-        let mut options = OpenOptions::new();
-        let mut file = options.append(true).create(true).mode(0o600).open(home.ends())?;
+        let mut file = appending().open(home.ends())?;
         let mut line = serde_json::to_vec(self)?;
         line.push(b'\n');
         file.write_all(&line)
@@ -249,7 +248,8 @@ impl Counters {
     /// Those of the file system.
     pub fn open(home: &Home) -> io::Result<std::fs::File> {
         let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).mode(0o600).open(home.counters())
+        options.write(true).create(true).truncate(true).mode(0o600);
+        options.custom_flags(nix::libc::O_NONBLOCK).open(home.counters())
     }
 
     /// Writes them in place.

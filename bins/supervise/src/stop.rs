@@ -1,6 +1,6 @@
 //! Stops monitors: the keeper is proven to be the recorded one, then asked, then waited for.
 
-use std::{fs::File, time::Duration};
+use std::time::Duration;
 
 use rustix::process::Signal;
 use shared::{
@@ -133,7 +133,7 @@ fn tell(
 /// Notes that a death was taken note of: from here on the monitor counts as stopped. It is the
 /// keeper's to write, so the lock is taken; one that is just starting has its own end to tell.
 fn note_stopped(home: &Home, record: &Record) {
-    let Ok(lock) = File::open(home.lock()) else { return };
+    let Ok(lock) = look::open_lock(home) else { return };
     let is_same = || Record::load(home).is_ok_and(|now| now.as_ref() == Some(record));
     if lock.try_lock().is_err() || !is_same() {
         return;

@@ -2,7 +2,7 @@
 
 use std::{fs, io, rc::Rc, time::Duration};
 
-use shared::{clock, clock::Now, lines::Lines, wait::Stop};
+use shared::{clock, clock::Now, file, lines::Lines, wait::Stop};
 
 use super::{
     GRACE, Keeper, MAX_LINE,
@@ -74,7 +74,8 @@ impl Keeper {
         // Read again until the end: another stop may have less patience.
         let (path, instance) = (self.home.stop_request(), self.record.instance.clone());
         let request = || {
-            let request: StopRequest = serde_json::from_slice(&fs::read(&path).ok()?).ok()?;
+            let request: StopRequest =
+                serde_json::from_slice(&file::read(&path, 4096).ok()?.bytes).ok()?;
             (request.instance == instance).then_some(request)
         };
         let grace = || request().map_or(GRACE, |request| request.grace);

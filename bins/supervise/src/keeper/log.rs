@@ -8,6 +8,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use shared::file;
 
 use crate::place::Home;
 
@@ -160,8 +161,9 @@ impl Log {
 /// file noted, it was rotated since, and the one noted is the old log.
 #[must_use]
 pub fn base_of(home: &Home, inode: u64) -> u64 {
-    let noted = fs::read(home.log_place()).ok();
-    let noted: Option<LogPlace> = noted.and_then(|text| serde_json::from_slice(&text).ok());
+    let noted = file::read(&home.log_place(), 4096).ok();
+    let noted: Option<LogPlace> =
+        noted.and_then(|content| serde_json::from_slice(&content.bytes).ok());
     match noted {
         None => 0,
         Some(noted) if noted.inode == inode => noted.base,
@@ -173,8 +175,15 @@ fn note(home: &Home, place: LogPlace) -> io::Result<()> {
     shared::cursor::replace(&home.log_place(), &serde_json::to_vec(&place)?)
 }
 
+/// How a file is opened that grows. What is no file keeps nobody waiting.
+pub(crate) fn appending() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true).mode(0o600).custom_flags(nix::libc::O_NONBLOCK);
+    options
+}
+
 fn open(path: &Path) -> io::Result<File> {
-    OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+    appending().open(path)
 }
 
 /// The end of what a monitor says on stderr.

@@ -7,6 +7,31 @@ use tests::{command, eventually};
 
 use crate::scene::{LASTING, Store, kill, lives, number, refused};
 
+/// Whatever lies where a file should be: it is refused or passed over, not waited for.
+#[test]
+fn a_fifo_in_the_folder_holds_nobody_up() {
+    let store = Store::new();
+    let home = store.home("gate");
+    store.start("gate", LASTING);
+    store.done(&["stop", "gate"]);
+    let others = [home.log(), home.old_log(), home.log_place(), home.counters(), home.ends()];
+    for path in others.into_iter().chain([home.stderr(), home.stop_request(), home.lock()]) {
+        let good = fs::read(&path);
+        let _ = fs::remove_file(&path);
+        nix::unistd::mkfifo(&path, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        let talks = ["sh", "-c", "echo x >&2; echo y; exec sleep 1000"];
+        let start = [&["start", "gate", "--ready=alive", "--"], &talks[..]].concat();
+        for args in [&["status"][..], &["check"], &start, &["check"], &["stop", "gate"]] {
+            let out = store.run(args).status;
+            assert!(matches!(out.code(), Some(0 | 4)), "{out} {args:?} {}", path.display());
+        }
+        let _ = fs::remove_file(&path);
+        if let Ok(good) = good {
+            shared::cursor::replace(&path, &good).unwrap();
+        }
+    }
+}
+
 /// As a debugger or `kill -STOP` leaves it.
 #[test]
 fn a_keeper_that_stands_still_is_stopped() {
