@@ -3,7 +3,7 @@
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::{
-    Args, Parser, ValueEnum,
+    Arg, Args, Command, Parser, ValueEnum,
     builder::{PathBufValueParser, TypedValueParser},
 };
 
@@ -59,7 +59,9 @@ const YEAR: Duration = Duration::from_hours(366 * 24);
 ///
 /// The exit code, when there is nothing to run.
 pub fn parse<T: Parser>(program: &str) -> Result<T, ExitCode> {
-    T::try_parse().map_err(|err| {
+    let command = with_negative_values(T::command());
+    let found = command.try_get_matches();
+    found.and_then(|mut found| T::from_arg_matches_mut(&mut found)).map_err(|err| {
         if !err.use_stderr() {
             // Printing can only fail when the stream is gone, and then no one is reading.
             let _ = err.print();
@@ -72,6 +74,15 @@ pub fn parse<T: Parser>(program: &str) -> Result<T, ExitCode> {
         let message = format!("unable to read the command line: {cause} (see {program} --help)");
         exit::report(program, Err(exit::Error::usage(message)))
     })
+}
+
+/// A value below zero is one out of range, which its parser says, and no flag that nobody knows.
+fn with_negative_values(command: Command) -> Command {
+    let negative = |arg: Arg| {
+        let takes_value = arg.get_action().takes_values() && !arg.is_positional();
+        if takes_value { arg.allow_negative_numbers(true) } else { arg }
+    };
+    command.mut_args(negative).mut_subcommands(with_negative_values)
 }
 
 /// A parser for durations between `least` and `most`: `90`, `1.5`, `30s`, `5m`, `2h`.
@@ -178,6 +189,17 @@ mod tests {
         assert_eq!(size("12"), Some(12));
         for text in ["", "K", "-1", "1.5M", "99999999999999999999", "17179869185G"] {
             assert_eq!(size(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_value_below_zero_is_out_of_range_and_no_flag() {
+        let span = || Arg::new("span").long("span").value_parser(span(MS, YEAR));
+        let sub = Command::new("sub").arg(span());
+        let command = with_negative_values(Command::new("x").arg(span()).subcommand(sub));
+        for line in [&["x", "--span", "-1"][..], &["x", "sub", "--span", "-1.5"]] {
+            let err = command.clone().try_get_matches_from(line).unwrap_err().to_string();
+            assert!(err.contains("must be 0.001 to"), "{err}");
         }
     }
 
