@@ -3,7 +3,13 @@
 //! A program's loop stays in its `main.rs`: [`Session::pass`], look, decide, [`Session::tell`],
 //! remember, [`Session::pause`]. This module knows no event of any program.
 
-use std::{ops::ControlFlow, os::fd::BorrowedFd, path::PathBuf, process::ExitCode, time::Duration};
+use std::{
+    ops::ControlFlow,
+    os::fd::BorrowedFd,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
 
 use serde::Serialize;
 
@@ -199,6 +205,11 @@ impl Session {
         self.say_health(&now, limit.into_iter().chain(overflow.flatten()))?;
         let full = self.sweep.is_full() || changes.overflowed || self.watch.is_polling();
         Ok(Pass { now, changes, full })
+    }
+
+    /// Wakes for no other files in the folders than those of which `reads` is true.
+    pub fn watch_only(&mut self, reads: fn(&Path) -> bool) {
+        self.watch.only(reads);
     }
 
     /// What went by since the pass began, all that happened before this call: for a look that has

@@ -62,6 +62,8 @@ pub struct Changes {
 struct Queue {
     changes: Changes,
     wanted: Vec<PathBuf>,
+    /// Which files of the wanted folders matter; none: all do.
+    reads: Option<fn(&Path) -> bool>,
     lost: BTreeSet<PathBuf>,
     /// The path of the mark, and how often it came.
     mark: Option<PathBuf>,
@@ -71,7 +73,9 @@ struct Queue {
 impl Queue {
     /// Whether the path lies in a wanted folder, or on the way to one.
     fn concerns(&self, path: &Path) -> bool {
-        self.wanted.iter().any(|dir| path.starts_with(dir) || dir.starts_with(path))
+        let reads = || self.reads.is_none_or(|reads| reads(path));
+        let mut wanted = self.wanted.iter();
+        wanted.any(|dir| dir.starts_with(path) || path.starts_with(dir) && reads())
     }
 
     fn push(&mut self, change: Change) {
@@ -116,6 +120,11 @@ impl Watch {
             refusal: None,
             poll_only,
         }
+    }
+
+    /// Passes over the files in the folders for which `reads` is false.
+    pub fn only(&mut self, reads: fn(&Path) -> bool) {
+        lock(&self.queue).reads = Some(reads);
     }
 
     /// Sees to it that `folders` (absolute), or their nearest existing parents, are watched, and

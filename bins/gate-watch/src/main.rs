@@ -24,6 +24,7 @@ fn run(args: &Args, session: &mut Session) -> Result<Ended, Error> {
     let (mut probe, mut looks) = (Probe::default(), 0);
     session.set_subject(&folder.canonical());
     session.sweep_every(args.poll_interval);
+    session.watch_only(probe::reads);
     loop {
         if choose(&mut folder) {
             session.set_subject(&folder.canonical());

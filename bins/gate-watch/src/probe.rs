@@ -6,6 +6,7 @@
 
 use std::{
     collections::BTreeMap,
+    ffi::OsStr,
     fs::{self, DirEntry},
     io,
     os::unix::fs::MetadataExt as _,
@@ -26,6 +27,8 @@ use crate::{
 
 /// The most names of a folder.
 const NAMES: usize = 100_000;
+/// The file that is there while a commit of the state is going on.
+const COMMIT: &str = ".pending-tx.json";
 
 /// What one look found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -156,6 +159,19 @@ pub fn folders(dir: &Path) -> [PathBuf; 3] {
     [dir.to_owned(), open_folder(dir), dir.join("human-gates/resolved")]
 }
 
+/// Whether a file of these folders is one that is looked at.
+#[must_use]
+pub fn reads(path: &Path) -> bool {
+    let named = |name: &OsStr| name == COMMIT || Name::new(name).is_some() && is_gates(path);
+    path.file_name().is_some_and(named)
+}
+
+/// Whether the file lies where gates and their records do.
+fn is_gates(path: &Path) -> bool {
+    let folder = path.parent().and_then(Path::file_name);
+    folder.is_some_and(|name| name == "open" || name == "resolved")
+}
+
 /// Looks, and knows when there is nothing to look at.
 #[derive(Debug, Default)]
 pub struct Probe {
@@ -190,7 +206,7 @@ impl Probe {
                 gate(name, &path, stamp, wall_ns, interest)
             }),
             records: list(&resolved, |name, entry| record(name, entry, wall_ns, interest)),
-            in_transaction: fs::symlink_metadata(dir.join(".pending-tx.json")).is_ok(),
+            in_transaction: fs::symlink_metadata(dir.join(COMMIT)).is_ok(),
         };
         let is_settled = before.iter().flatten().all(|stamp| !stamp.is_young(wall_ns));
         self.last = is_settled.then_some(before);

@@ -5,7 +5,7 @@ use std::{ops::ControlFlow, process::ExitCode};
 use heartbeat_watch::{
     args::{Args, Emit},
     decide::{Memory, Outcome, decide},
-    probe::Probe,
+    probe::{self, Probe},
     reading::reading,
     start::{PROGRAM, Place},
 };
@@ -23,6 +23,7 @@ fn run(args: &Args, session: &mut Session) -> Result<Ended, Error> {
     let (mut place, mut memory) = Place::find(args, session)?;
     let (rules, mut probe, mut looks) = (args.rules(), Probe::default(), 0);
     session.sweep_every(rules.poll_interval);
+    session.watch_only(probe::reads);
     loop {
         let pass = session.pass(&place.folder.candidates())?;
         // After the watch was added, so that no folder appears unseen in between.

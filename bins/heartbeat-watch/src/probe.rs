@@ -114,6 +114,12 @@ impl Probe {
     }
 }
 
+/// Whether a file of the state folder is one that is looked at.
+#[must_use]
+pub fn reads(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == STORE || name == WAL)
+}
+
 impl Wal {
     fn of(meta: &Metadata) -> Self {
         let Stamp { file, modified_ns, .. } = Stamp::of(meta);

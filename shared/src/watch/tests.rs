@@ -98,6 +98,16 @@ fn removal_and_renaming_are_told_by_name_and_strangers_are_not() {
 }
 
 #[test]
+fn what_nobody_reads_is_passed_over() {
+    let wanted = vec!["/a/b".into()];
+    let reads = Some((|path: &Path| path.ends_with("x")) as fn(&Path) -> bool);
+    let queue = Queue { wanted, reads, ..Queue::default() };
+    let concerned = ["/", "/a", "/a/b", "/a/b/x", "/a/b/y", "/a/c"];
+    let concerned = concerned.map(|path| queue.concerns(Path::new(path)));
+    assert_eq!(concerned, [true, true, true, true, false, false]);
+}
+
+#[test]
 fn what_happened_before_the_call_is_known_after_it() {
     let mut scene = Scene::new("a");
     fs::create_dir(&scene.folder).unwrap();

@@ -84,6 +84,25 @@ fn g18_a_question_is_made_fit_to_print() {
 }
 
 #[test]
+fn what_others_write_beside_the_gates_is_no_look() {
+    let world = World::new();
+    world.ask("HDR-001");
+    let mut running =
+        Running::start(&mut world.command(&["--emit", "readings", "--poll-interval", "24h"]));
+    running.event("reading");
+    let others = ["notes.ndjson", "other.json", "human-gates/open/draft"];
+    for n in 0..200 {
+        world.scene.write(&format!("state/{}", others[n % 3]), "x");
+    }
+    world.ask("HDR-002");
+    let mut last = running.event("reading");
+    while last["entries"].as_array().unwrap().len() < 2 {
+        last = running.event("reading");
+    }
+    assert!(last["look"].as_u64().unwrap() < 8, "{last}");
+}
+
+#[test]
 fn readings_say_all_that_holds_at_every_look() {
     let world = World::new();
     world.ask("HDR-001");

@@ -46,6 +46,21 @@ fn a_reading_has_all_that_holds_after_each_look() {
 }
 
 #[test]
+fn what_others_write_beside_the_store_is_no_look() {
+    let world = World::new();
+    world.commit(&[item("A", -60)]);
+    let mut running = world.start(&["--emit", "readings", "--poll-interval", "1h"]);
+    running.event("reading");
+    (0..200).for_each(|_| world.scene.append("state/notes.ndjson", "x\n"));
+    world.commit(&[item("B", -60)]);
+    let mut last = running.event("reading");
+    while keys(&last) != [("lease:B", "immediate")] {
+        last = running.event("reading");
+    }
+    assert!(last["look"].as_u64().unwrap() < 8, "{last}");
+}
+
+#[test]
 fn a_look_that_could_not_see_is_a_failed_reading() {
     let world = World::new();
     world.scene.write(STORE, "[]");
