@@ -48,8 +48,9 @@ const VERSION: u32 = 1;
 struct Part {
     name: String,
     home: Home,
-    lines: File,
-    has_lines: bool,
+    /// The lines, if there are any: of many monitors few speak between two checks, and open files
+    /// are counted.
+    lines: Option<File>,
     mark: Mark,
 }
 
@@ -85,7 +86,7 @@ pub fn check(
             continue;
         };
         let mut part = collect(&name, home, reader).map_err(Error::on("read the logs"))?;
-        if is_told(&mut part.mark, &status) && !part.has_lines {
+        if is_told(&mut part.mark, &status) && part.lines.is_none() {
             continue;
         }
         let row = serde_json::to_value(&status).map_err(io::Error::from);
@@ -130,9 +131,9 @@ fn collect(name: &str, home: Home, reader: &str) -> io::Result<Part> {
         buffer.flush()?;
     }
     lines.rewind()?;
-    let has_lines = log.position() > mark.position;
+    let lines = (log.position() > mark.position).then_some(lines);
     mark.position = log.position();
-    Ok(Part { name: name.to_owned(), home, lines, has_lines, mark })
+    Ok(Part { name: name.to_owned(), home, lines, mark })
 }
 
 /// Whether the reader knows of this end already: that of a monitor that was to end, or was
@@ -164,8 +165,10 @@ fn report(
     let path = process::lend(&status, &mut command);
     command.arg("--report").arg("--status").arg(path);
     for part in parts {
-        let path = process::lend(&part.lines, &mut command);
-        command.arg(format!("{}={}", part.name, path.display()));
+        if let Some(lines) = &part.lines {
+            let path = process::lend(lines, &mut command);
+            command.arg(format!("{}={}", part.name, path.display()));
+        }
     }
     match run::run_up_to(REPORT, &mut command, DEADLINE, waiter) {
         Ok(run::Outcome::Exited { status, stdout, .. })

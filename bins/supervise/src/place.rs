@@ -43,14 +43,18 @@ impl Place {
     /// A store that belongs to another user, or that others can write, is refused.
     pub fn new(store: Option<&Path>, scope: Option<&str>) -> Result<Self, Error> {
         let root = store::root(store)?;
-        if store::exists(&root)? {
-            store::check_private(&root)?;
-        }
         let scope = match scope {
             Some(name) => name.to_owned(),
             None => scope_of(&env::current_dir().map_err(Error::on("find the current folder"))?),
         };
-        Ok(Self { dir: root.join("supervise").join(scope) })
+        let all = root.join("supervise");
+        let dir = all.join(scope);
+        for folder in [&root, &all, &dir] {
+            if store::exists(folder)? {
+                store::check_private(folder)?;
+            }
+        }
+        Ok(Self { dir })
     }
 
     /// The folder of monitor `name`.

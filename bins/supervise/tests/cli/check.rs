@@ -111,6 +111,26 @@ fn a_record_that_can_not_be_used_hides_no_other() {
 }
 
 #[test]
+fn more_monitors_than_open_files_are_reported() {
+    let store = Store::new();
+    store.start("gate", LASTING);
+    store.done(&["stop", "gate"]);
+    let record = std::fs::read(store.home("gate").record()).unwrap();
+    for n in 0..100 {
+        let home = store.home(&format!("gate-{n}"));
+        home.make().unwrap();
+        shared::cursor::replace(&home.record(), &record).unwrap();
+    }
+    let check = store.supervise(&["check"]);
+    let mut shell = tests::command("sh");
+    shell.args(["-c", "ulimit -n 64; exec \"$@\"", "sh"]).arg(check.get_program());
+    store.lead(shell.args(check.get_args()));
+    let out = shell.output().unwrap();
+    assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+    assert_eq!(names(&tests::lines(&out.stdout).remove(0), "dead_monitors").len(), 100);
+}
+
+#[test]
 fn task_ids_limit_it_and_an_unknown_one_is_dead() {
     let store = Store::new();
     let started = store.start("gate", LASTING);

@@ -227,13 +227,18 @@ fn what_is_written_is_private_whatever_the_callers_mask() {
 #[test]
 fn a_store_that_others_can_write_is_refused() {
     let store = Store::new();
-    let path = store.path();
-    fs::create_dir(&path).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
-    for args in [&["status"][..], &["start", "gate", "--", "true"], &["stop", "all"]] {
-        refused(&store.run(args), 4, "others can write");
+    let lane = store.path().join("supervise/lane");
+    for path in lane.ancestors().take(3) {
+        fs::create_dir_all(&lane).unwrap();
+        for folder in lane.ancestors().take(3) {
+            let mode = if folder == path { 0o777 } else { 0o700 };
+            fs::set_permissions(folder, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        for args in [&["status"][..], &["start", "gate", "--", "true"], &["stop", "all"]] {
+            refused(&store.run(args), 4, "others can write");
+        }
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700)).unwrap();
     }
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
 }
 
 #[test]
