@@ -162,10 +162,11 @@ impl Judge {
             if look.status != Status::ProviderError {
                 known.compare(look, now, &mut decided.events);
             }
+            let is_early = !self.terms.remembers_ends && known.is_news_of(look);
             if look.is_whole() {
                 known.previous = Some(answer(look));
             }
-            if let Some(outcome) = end(look, self.terms) {
+            if let Some(outcome) = end(look, self.terms).filter(|_| !is_early) {
                 known.outcome = Some(outcome)
                     .filter(|outcome| self.terms.remembers_ends && *outcome != Outcome::Failed);
                 decided.events.push(ended(look, outcome));
@@ -214,6 +215,14 @@ impl Judge {
 }
 
 impl Known {
+    /// Whether `look` is the first at a revision that succeeds. Who reads the readings takes it for
+    /// a success when a second one says so.
+    fn is_news_of(&self, look: &Look) -> bool {
+        let known = self.previous.as_ref().and_then(|known| known["revision"].as_str());
+        let is_other = |known: &str| !look.revision.is_empty() && known != look.revision;
+        look.status == Status::Success && known.is_some_and(is_other)
+    }
+
     /// Tells the difference that `look`, which saw something, makes.
     fn compare(&mut self, look: &Look, now: &Now, events: &mut Vec<Event>) {
         for entry in &look.entries {

@@ -211,6 +211,27 @@ fn what_was_said_outlives_the_process() {
 }
 
 #[test]
+fn a_reader_of_readings_gets_a_second_look_at_a_success_of_a_new_revision() {
+    let look =
+        |revision, status| settle(Draft { status: Some(status), ..draft("A", revision, &[]) });
+    let looks =
+        [look("a", Status::Pending), look("b", Status::Success), look("b", Status::Success)];
+    for (remembers_ends, ends) in [(true, 1), (false, 2)] {
+        let terms = Terms { remembers_ends, ..terms() };
+        let mut judge = Judge::new(terms, BTreeSet::from(["A".to_owned()]), Memory::default());
+        let over = looks.iter().position(|look| {
+            judge.judge(&[(look.clone(), Duration::ZERO)], &at(10)).over.contains(&"A".to_owned())
+        });
+        assert_eq!(over, Some(ends));
+    }
+    // A success of the first look is one.
+    let terms = Terms { remembers_ends: false, ..terms() };
+    let mut judge = Judge::new(terms, BTreeSet::from(["A".to_owned()]), Memory::default());
+    let [_, success, _] = looks;
+    assert_eq!(judge.judge(&[(success, Duration::ZERO)], &at(10)).over, ["A"]);
+}
+
+#[test]
 fn a_subject_that_failed_is_tried_again_by_the_next_run() {
     let mut first = judge(&["A"]);
     told(&mut first, failed("A", FaultKind::Authentication));
