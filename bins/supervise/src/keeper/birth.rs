@@ -1,9 +1,9 @@
 //! How a keeper begins: its lock, and the record of its run.
 
 use std::{
-    fs::{File, OpenOptions, TryLockError},
+    fs::{self, File, OpenOptions, TryLockError},
     io,
-    os::unix::fs::OpenOptionsExt as _,
+    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
     path::PathBuf,
     time::Duration,
 };
@@ -41,6 +41,14 @@ pub(super) fn take_lock(home: &Home) -> io::Result<Option<File>> {
             return Ok(None);
         }
         look::moment()?;
+    }
+}
+
+/// Whether `inode` is no longer the lock of `home`. What can't be looked at says nothing.
+pub(super) fn is_forsaken(home: &Home, inode: u64) -> bool {
+    match fs::metadata(home.lock()) {
+        Ok(meta) => meta.ino() != inode,
+        Err(err) => err.kind() == io::ErrorKind::NotFound,
     }
 }
 

@@ -96,6 +96,16 @@ impl Keeper {
         Answer::Failed(detail).give()
     }
 
+    /// The folder is gone, or another keeper's: the monitor is ended, and nothing written.
+    pub(super) fn forsaken(&mut self) -> io::Result<()> {
+        self.over = true;
+        if let Some(monitor) = &mut self.monitor {
+            monitor.close();
+        }
+        let _ = self.end_family(|| GRACE);
+        Answer::Failed(format!("{} was removed", self.home.dir().display())).give()
+    }
+
     /// Ends the monitor and all that it started, and takes in the last that they say.
     fn end_family(&mut self, grace: impl Fn() -> Duration) -> Option<Fate> {
         let mut family = self.monitor.as_ref()?.family.clone();

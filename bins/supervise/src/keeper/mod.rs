@@ -19,7 +19,7 @@ use std::{
     io::{self, Read as _},
     os::{
         fd::{AsFd as _, BorrowedFd},
-        unix::net::UnixStream,
+        unix::{fs::MetadataExt as _, net::UnixStream},
     },
     rc::Rc,
     time::Duration,
@@ -79,7 +79,8 @@ pub fn keep() -> io::Result<()> {
     if let Some(known) = &known {
         End::note_lost(&home, known);
     }
-    let outcome = Keeper::start(spec, home, known.is_none()).and_then(|mut keeper| keeper.run());
+    let outcome =
+        Keeper::start(spec, home, known.is_none()).and_then(|mut keeper| keeper.run(&lock));
     drop(lock);
     match outcome {
         Ok(()) => Ok(()),
@@ -153,10 +154,15 @@ impl Keeper {
         Ok(keeper)
     }
 
-    /// Until the monitor has ended for good.
-    fn run(&mut self) -> io::Result<()> {
+    /// Until the monitor has ended for good, or the folder that it is known by is not there any
+    /// more: nobody could find it, and the next start would make a second one.
+    fn run(&mut self, lock: &File) -> io::Result<()> {
+        let inode = lock.metadata()?.ino();
         while !self.over {
             self.turn()?;
+            if !self.over && birth::is_forsaken(&self.home, inode) {
+                return self.forsaken();
+            }
         }
         Ok(())
     }

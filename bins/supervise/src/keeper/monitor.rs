@@ -62,6 +62,11 @@ impl Monitor {
         stdout.into_iter().chain(self.stderr.as_ref().map(|pipe| pipe.as_fd()))
     }
 
+    /// Hears nothing more of it.
+    pub fn close(&mut self) {
+        (self.stdout, self.stderr) = (None, None);
+    }
+
     /// Hands what is there to `printed` and `complained`.
     pub fn read(&mut self, printed: impl FnMut(&[u8]), complained: impl FnMut(&[u8])) {
         read(&mut self.stdout, printed);

@@ -32,6 +32,24 @@ fn a_fifo_in_the_folder_holds_nobody_up() {
     }
 }
 
+/// Nobody could find it, and a second one would be started.
+#[test]
+fn a_monitor_whose_folder_is_removed_ends() {
+    let store = Store::new();
+    let talks = ["sh", "-c", "while :; do echo x; sleep 0.01; done"];
+    for again in [false, true] {
+        let started = store.start("gate", &talks);
+        fs::remove_dir_all(store.home("gate").dir()).unwrap();
+        let second = again.then(|| store.start("gate", &talks));
+        eventually("it has ended", || !lives(number(&started["pid"])));
+        let Some(second) = second else { continue };
+        assert_eq!(second["already_running"], false);
+        assert_eq!(store.status("gate")["pid"], second["pid"]);
+        assert_eq!(store.done(&["stop", "gate"])["changed"], true);
+        assert_eq!(fs::read_to_string(store.home("gate").ends()).unwrap().lines().count(), 1);
+    }
+}
+
 /// As a debugger or `kill -STOP` leaves it.
 #[test]
 fn a_keeper_that_stands_still_is_stopped() {
