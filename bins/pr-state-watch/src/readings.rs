@@ -16,10 +16,10 @@ use crate::{
     probe::Sight,
 };
 
-/// Counts the looks at each pull request.
+/// Counts the looks at each pull request, and knows the head that each saw last.
 #[derive(Debug, Default)]
 pub struct Readings {
-    looks: BTreeMap<Target, u64>,
+    looks: BTreeMap<Target, (u64, String)>,
 }
 
 impl Readings {
@@ -39,7 +39,7 @@ impl Readings {
                 Err(Unseen::Trouble(trouble)) => Some(failure(trouble)),
                 Ok(glance) => glance.pull.degraded.as_ref().map(failure),
             };
-            let look = self.looks.entry(target.clone()).or_default();
+            let (look, head) = self.looks.entry(target.clone()).or_default();
             *look += 1;
             let found = facts.iter().find(|(of, _)| of == target).map(|(_, facts)| facts);
             let subject = line::short_key(&format!("{}#{}", target.repo, number(target)));
@@ -48,7 +48,13 @@ impl Readings {
             let over = found.is_some_and(|facts| facts.state.is_end());
             let error = error.filter(|_| !over);
             let reading = Reading { subject, look: *look, entries, error };
-            readings.push((reading, about(found)));
+            let mut about = about(found);
+            if let Some(facts) = found {
+                // There is no second look at it, which wake would wait for at another revision.
+                about.revision.take_if(|new| over && !head.is_empty() && new != head);
+                head.clone_from(&facts.head);
+            }
+            readings.push((reading, about));
         }
         readings
     }

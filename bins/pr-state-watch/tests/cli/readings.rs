@@ -41,6 +41,19 @@ fn a_reading_has_the_facts_the_entries_and_the_reason() {
 }
 
 #[test]
+fn a_merge_right_after_a_push_is_no_news_of_a_revision() {
+    let world = World::with([729]);
+    let mut running = world.start(&["729", "--emit", "readings"]);
+    assert_eq!(running.event("reading")["revision"], HEAD);
+    let mut merged = pull(729, &"b".repeat(40), &[]);
+    merged["state"] = json!("MERGED");
+    world.set(729, merged);
+    let ended = running.end();
+    let last = ended.lines.last().unwrap();
+    assert_eq!((&last["status"], last.get("revision")), (&json!("success"), None));
+}
+
+#[test]
 fn a_closed_one_is_blocked() {
     let world = World::with([729]);
     world.change(729, &[("state", json!("CLOSED"))]);
