@@ -116,8 +116,8 @@ fn more_monitors_than_open_files_are_reported() {
     store.start("gate", LASTING);
     store.done(&["stop", "gate"]);
     let record = std::fs::read(store.home("gate").record()).unwrap();
-    for n in 0..100 {
-        let home = store.home(&format!("gate-{n}"));
+    let homes: Vec<_> = (0..100).map(|n| store.home(&format!("gate-{n}"))).collect();
+    for home in &homes {
         home.make().unwrap();
         shared::cursor::replace(&home.record(), &record).unwrap();
     }
@@ -128,6 +128,9 @@ fn more_monitors_than_open_files_are_reported() {
     let out = shell.output().unwrap();
     assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
     assert_eq!(names(&tests::lines(&out.stdout).remove(0), "dead_monitors").len(), 100);
+    for home in &homes {
+        std::fs::remove_dir_all(home.dir()).unwrap();
+    }
 }
 
 #[test]
