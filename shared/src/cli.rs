@@ -4,7 +4,8 @@ use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::{
     Arg, Args, Command, Parser, ValueEnum,
-    builder::{PathBufValueParser, TypedValueParser},
+    builder::{PathBufValueParser, Resettable, StyledStr, TypedValueParser},
+    error::ErrorKind,
 };
 
 use crate::exit;
@@ -59,7 +60,7 @@ const YEAR: Duration = Duration::from_hours(366 * 24);
 ///
 /// The exit code, when there is nothing to run.
 pub fn parse<T: Parser>(program: &str) -> Result<T, ExitCode> {
-    let command = with_negative_values(T::command());
+    let command = for_a_person(T::command());
     let found = command.try_get_matches();
     found.and_then(|mut found| T::from_arg_matches_mut(&mut found)).map_err(|err| {
         if !err.use_stderr() {
@@ -67,7 +68,12 @@ pub fn parse<T: Parser>(program: &str) -> Result<T, ExitCode> {
             let _ = err.print();
             return ExitCode::SUCCESS;
         }
-        let text = err.render().to_string();
+        let text = match err.kind() {
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+                "a command is missing".to_owned()
+            }
+            _ => err.render().to_string(),
+        };
         let lines = text.lines().map(str::trim).take_while(|line| !line.is_empty());
         let cause = lines.collect::<Vec<_>>().join(" ");
         let cause = cause.strip_prefix("error: ").unwrap_or(&cause);
@@ -77,12 +83,20 @@ pub fn parse<T: Parser>(program: &str) -> Result<T, ExitCode> {
 }
 
 /// A value below zero is one out of range, which its parser says, and no flag that nobody knows.
-fn with_negative_values(command: Command) -> Command {
-    let negative = |arg: Arg| {
-        let takes_value = arg.get_action().takes_values() && !arg.is_positional();
-        if takes_value { arg.allow_negative_numbers(true) } else { arg }
+/// Help has no marks of code: they are there for the documentation.
+fn for_a_person(command: Command) -> Command {
+    let plain = |text: Option<&StyledStr>| {
+        let text = text.map(|text| text.to_string().replace('`', ""));
+        Resettable::from(text.map(StyledStr::from))
     };
-    command.mut_args(negative).mut_subcommands(with_negative_values)
+    let (about, long_about) = (plain(command.get_about()), plain(command.get_long_about()));
+    let fit = |arg: Arg| {
+        let (help, long_help) = (plain(arg.get_help()), plain(arg.get_long_help()));
+        let takes_value = arg.get_action().takes_values() && !arg.is_positional();
+        let arg = if takes_value { arg.allow_negative_numbers(true) } else { arg };
+        arg.help(help).long_help(long_help)
+    };
+    command.about(about).long_about(long_about).mut_args(fit).mut_subcommands(for_a_person)
 }
 
 /// A parser for durations between `least` and `most`: `90`, `1.5`, `30s`, `5m`, `2h`.
@@ -193,14 +207,17 @@ mod tests {
     }
 
     #[test]
-    fn a_value_below_zero_is_out_of_range_and_no_flag() {
-        let span = || Arg::new("span").long("span").value_parser(span(MS, YEAR));
-        let sub = Command::new("sub").arg(span());
-        let command = with_negative_values(Command::new("x").arg(span()).subcommand(sub));
+    fn a_command_is_made_fit_for_a_person() {
+        let span =
+            || Arg::new("span").long("span").value_parser(span(MS, YEAR)).help("Not for $`EVER`");
+        let sub = Command::new("sub").arg(span()).about("In `words`");
+        let command = for_a_person(Command::new("x").arg(span()).subcommand(sub));
         for line in [&["x", "--span", "-1"][..], &["x", "sub", "--span", "-1.5"]] {
             let err = command.clone().try_get_matches_from(line).unwrap_err().to_string();
             assert!(err.contains("must be 0.001 to"), "{err}");
         }
+        let help = command.clone().render_help().to_string();
+        assert!(help.contains("Not for $EVER") && help.contains("In words"), "{help}");
     }
 
     #[test]
