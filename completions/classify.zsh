@@ -17,7 +17,7 @@ _classify() {
     _arguments "${_arguments_options[@]}" : \
 '--min=[Leave out events below this urgency, but never a \`reading\`]:URGENCY:(immediate warning info)' \
 '(--report --print-rules)--audience=[Whose share of the events passes \[default\: all\]]:WHO:(lead consultant all)' \
-'(--report --print-rules)--format=[In which form; the last two imply that audience]:FORMAT:(ndjson lead consultant)' \
+'(--print-rules)--format=[In which form; the last two imply that audience]:FORMAT:(ndjson lead consultant)' \
 '--rules=[Rules to try before the built-in ones]:FILE:_files' \
 '--status=[With --report\: the output of \`supervise status\`, to sort the monitors by]:FILE:_files' \
 '--max-line=[The longest line that is read\: 4K to 64M, powers of 1024]:SIZE:_default' \

@@ -27,7 +27,7 @@ pub struct Args {
     #[arg(long, value_name = "WHO", value_parser = audience(), conflicts_with_all = ["report", "print_rules"])]
     pub audience: Option<Audience>,
     /// In which form; the last two imply that audience
-    #[arg(long, value_name = "FORMAT", default_value = "ndjson", value_parser = format(), conflicts_with_all = ["report", "print_rules"])]
+    #[arg(long, value_name = "FORMAT", default_value = "ndjson", value_parser = format(), conflicts_with = "print_rules")]
     pub format: Format,
     /// No result path to the consultant while blind
     #[arg(long)]
@@ -100,6 +100,11 @@ impl Args {
         {
             return Err(Error::usage(
                 "unable to give a format to another audience: leave out --audience, or give the one that --format names",
+            ));
+        }
+        if self.report && implied.is_some() {
+            return Err(Error::usage(
+                "unable to give --report another format: leave out --format, or give ndjson",
             ));
         }
         if self.seed_only && implied.is_none() {

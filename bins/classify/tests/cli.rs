@@ -110,6 +110,9 @@ fn a_bad_command_line_exits_1_and_says_what_is_allowed() {
 fn of_a_flag_given_twice_the_last_counts() {
     let passed = clean(&["--min", "immediate", "--min=info"], "{\"event\":\"gate_changed\"}\n");
     assert_eq!(passed, "{\"event\":\"gate_changed\",\"urgency\":\"info\"}\n");
+    // The form that a report has may be named.
+    let report = clean(&["--report", "--format", "lead", "--format", "ndjson"], "");
+    assert!(report.starts_with("{\"checked_at\":"), "{report}");
     // But inputs add up, wherever the flags stand.
     let report = clean(&["--report", "a=/dev/null", "--min", "info", "b=/dev/null"], "");
     assert!(report.contains(r#""healthy_monitors":["a","b"]"#), "{report}");
