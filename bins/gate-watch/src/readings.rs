@@ -6,7 +6,7 @@ use shared::{
 };
 
 use crate::{
-    event::{Event, Resolved},
+    event::{Event, Resolution, Resolved},
     memory::Memory,
     name::Name,
     probe::Seen,
@@ -65,7 +65,11 @@ fn question(seen: &Seen, name: &Name) -> String {
 
 fn answer(resolved: &Resolved) -> Entry {
     let chosen = resolved.chosen_option.as_ref().map(Text::as_str);
-    let brief = chosen.map_or("gone".to_owned(), |option| format!("answered: {option}"));
+    let brief = match (chosen, resolved.resolution) {
+        (Some(option), _) => format!("answered: {option}"),
+        (None, Resolution::Recorded) => "answered".to_owned(),
+        (None, Resolution::Unrecorded | Resolution::Unknown) => "gone".to_owned(),
+    };
     let key = format!("resolved:{}", resolved.gate_id);
     Entry::new(&key, Severity::Immediate, ResetsOn::Never, &brief)
 }

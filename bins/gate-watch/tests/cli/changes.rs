@@ -103,6 +103,26 @@ fn what_others_write_beside_the_gates_is_no_look() {
 }
 
 #[test]
+fn a_reading_tells_an_answer_without_an_option_from_a_gate_that_is_gone() {
+    for (records, want) in [(true, "answered"), (false, "gone")] {
+        let world = World::new();
+        world.ask("HDR-001");
+        let flags = ["--emit", "readings", "--poll-interval", "24h"];
+        let mut running = Running::start(&mut world.command(&flags));
+        running.event("reading");
+        if records {
+            world.scene.replace("state/human-gates/resolved/HDR-001.json", "{}");
+        }
+        fs::remove_file(world.open("HDR-001.json")).unwrap();
+        let mut last = running.event("reading");
+        while last["entries"][0]["key"] != "resolved:HDR-001" {
+            last = running.event("reading");
+        }
+        assert_eq!(last["entries"][0]["brief"], want, "{last}");
+    }
+}
+
+#[test]
 fn readings_say_all_that_holds_at_every_look() {
     let world = World::new();
     world.ask("HDR-001");
