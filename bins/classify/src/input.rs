@@ -103,29 +103,39 @@ impl Input {
         mut each: impl FnMut(&[u8]),
     ) -> io::Result<Outcome> {
         loop {
-            if self.awaited && matches!(waiter.wait(None, Some(self.fd()))?, Wake::Stop(_)) {
-                return Ok(Outcome::Stopped);
-            }
-            match self.read()? {
-                Piece::Bytes(bytes) => each(bytes),
-                Piece::Later => {}
-                Piece::End => return Ok(Outcome::End),
+            match self.next(waiter)? {
+                Some(Piece::Bytes(bytes)) => each(bytes),
+                Some(Piece::Later) => {}
+                Some(Piece::End) => return Ok(Outcome::End),
+                None => return Ok(Outcome::Stopped),
             }
         }
     }
+
+    /// Waits, and reads what is there then. `None` when there was a reason to stop.
+    fn next(&mut self, waiter: &mut Waiter) -> io::Result<Option<Piece<'_>>> {
+        if self.awaited && matches!(waiter.wait(None, Some(self.fd()))?, Wake::Stop(_)) {
+            return Ok(None);
+        }
+        self.read().map(Some)
+    }
 }
 
-/// Reads all of a file of at most `most` bytes; one byte more shows that there is more.
-/// `None` when there was a reason to stop.
+/// Reads all of a file of at most `most` bytes; of a longer one, which may have no end, somewhat
+/// more than that. `None` when there was a reason to stop.
 ///
 /// # Errors
 ///
 /// The system's.
 pub fn read(path: &Path, most: usize, waiter: &mut Waiter) -> io::Result<Option<Vec<u8>>> {
-    let mut all = Vec::new();
-    let outcome = Input::open(path)?.drain(waiter, |bytes| {
-        let room = (most + 1).saturating_sub(all.len());
-        all.extend(bytes.iter().take(room));
-    })?;
-    Ok((outcome == Outcome::End).then_some(all))
+    let (mut input, mut all) = (Input::open(path)?, Vec::new());
+    while all.len() <= most {
+        match input.next(waiter)? {
+            Some(Piece::Bytes(bytes)) => all.extend_from_slice(bytes),
+            Some(Piece::Later) => {}
+            Some(Piece::End) => break,
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(all))
 }

@@ -72,6 +72,17 @@ fn c09_bad_rules_are_named() {
 }
 
 #[test]
+fn of_a_file_without_end_no_more_is_read_than_may_be_used() {
+    let (code, _, stderr) = ended(&fed(&mut classify(&["--rules", "/dev/zero"]), ""));
+    assert_eq!(code, 1);
+    assert!(stderr.contains("at most 1 MiB"), "{stderr}");
+    let status = ["--report", "--status", "/dev/zero"];
+    let (code, stdout, stderr) = ended(&fed(&mut classify(&status), ""));
+    assert_eq!((code, &*stdout), (4, ""));
+    assert!(stderr.contains("not the output of supervise status"), "{stderr}");
+}
+
+#[test]
 fn c10_what_is_printed_judges_as_before() {
     let scene = Scene::new();
     let path = scene.join("rules.json");
