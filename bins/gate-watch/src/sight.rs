@@ -175,6 +175,8 @@ impl Sight {
         const REASON: &str = "resolved_unreadable";
         let [_, _, resolved] = folders(dir);
         match &seen.records {
+            // That the state folder is none is told once, with the reason of its own.
+            Listing::Refused(_) if !seen.has_dir => None,
             Listing::Refused(cause) => {
                 let detail = format!("{}: {cause}", resolved.display());
                 self.reasons.degrade(REASON, &detail, self.retry_in, now)

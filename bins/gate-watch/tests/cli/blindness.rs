@@ -154,6 +154,8 @@ fn once_has_no_grace() {
     world.scene.write("state", "a file");
     let out = world.run(&["--once"]);
     assert_eq!(out.status.code(), Some(4));
+    let told: Vec<String> = lines(&out.stdout).iter().map(short).collect();
+    assert_eq!(told, ["monitor_degraded state_dir_missing"]);
 
     let world = World::new();
     fs::remove_dir(world.open("")).unwrap();
