@@ -7,10 +7,10 @@ mod object;
 #[cfg(test)]
 mod tests;
 
-use std::io;
+use std::{collections::BTreeMap, io};
 
 use object::text;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, value::RawValue};
 
 /// Who reads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -62,6 +62,13 @@ pub enum Part {
 
 type Event = Map<String, Value>;
 
+/// The members of an event. A value that nobody can count with, as 1e400, is none.
+fn read(line: &[u8]) -> Option<Event> {
+    let members: BTreeMap<String, &RawValue> = serde_json::from_slice(line).ok()?;
+    let value = |raw: &RawValue| serde_json::from_str(raw.get()).unwrap_or(Value::Null);
+    Some(members.into_iter().map(|(name, raw)| (name, value(raw))).collect())
+}
+
 impl Share {
     /// Whether everything passes as it is.
     #[must_use]
@@ -75,7 +82,7 @@ impl Share {
     ///
     /// None for texts and numbers.
     pub fn of(&self, line: &[u8], urgency: &str) -> io::Result<Part> {
-        let event = serde_json::from_slice::<Event>(line).ok();
+        let event = read(line);
         let name = event.as_ref().and_then(|event| text(event, "event")).unwrap_or_default();
         if self.audience == Audience::Consultant {
             return match &event {

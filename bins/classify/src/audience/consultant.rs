@@ -96,7 +96,11 @@ impl Share {
         object.add("agent", agent)?;
         for (shown, _, value) in &facts {
             match value {
-                Value::Number(number) => object.add(shown, &whole(number))?,
+                Value::Number(number) => {
+                    if let Some(number) = whole(number) {
+                        object.add(shown, &number)?;
+                    }
+                }
                 value => object.add(shown, value)?,
             }
         }

@@ -77,7 +77,7 @@ fn sentence(event: &Event, name: &str) -> io::Result<String> {
 
 /// What a sentence tells between the state and the time.
 fn facts(event: &Event, name: &str) -> io::Result<Vec<(&'static str, String)>> {
-    let number = |key: &str| event.get(key).and_then(Value::as_number).map(whole);
+    let number = |key: &str| event.get(key).and_then(Value::as_number).and_then(whole);
     let numbers = |keys: [&'static str; 2]| {
         keys.into_iter().filter_map(|key| Some((key, number(key)?.to_string()))).collect()
     };
@@ -85,8 +85,8 @@ fn facts(event: &Event, name: &str) -> io::Result<Vec<(&'static str, String)>> {
         "result_ready" => vec![("file", word(event, "result_path")?)],
         "stalled" => numbers(["idle_sec", "cpu_pct"]),
         "timeout_imminent" | "timeout_exceeded" => {
-            let (elapsed, limit) = (number("elapsed_sec"), number("timeout_sec"));
-            vec![("elapsed", format!("{}/{}s", elapsed.unwrap_or(0), limit.unwrap_or(0)))]
+            let shown = |key| number(key).map_or("?".to_owned(), |number| number.to_string());
+            vec![("elapsed", format!("{}/{}s", shown("elapsed_sec"), shown("timeout_sec")))]
         }
         "process_died" => vec![("pid", number("pid").unwrap_or(0).to_string())],
         _ => {

@@ -54,10 +54,12 @@ impl Object {
     }
 }
 
-/// The nearest whole number.
-#[expect(clippy::cast_possible_truncation, reason = "a float becomes the nearest i64 there is")]
-pub(super) fn whole(number: &serde_json::Number) -> i64 {
-    number.as_i64().unwrap_or_else(|| number.as_f64().unwrap_or(0.0).round() as i64)
+/// The nearest whole number, of those that every reader of JSON can hold.
+#[expect(clippy::cast_possible_truncation, reason = "it was compared")]
+pub(super) fn whole(number: &serde_json::Number) -> Option<i64> {
+    const MOST: f64 = 9_007_199_254_740_992.0;
+    let float = number.as_f64().map(f64::round).filter(|float| float.abs() <= MOST);
+    number.as_i64().or(float.map(|float| float as i64))
 }
 
 pub(super) fn text<'a>(event: &'a Event, key: &str) -> Option<&'a str> {

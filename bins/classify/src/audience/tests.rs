@@ -26,6 +26,18 @@ fn event(name: &str, more: &str) -> String {
 }
 
 #[test]
+fn a_number_that_nobody_can_hold_is_left_out_and_nothing_else() {
+    let stamp = r#""blind":false,"consultant_reporting":"full","#;
+    for odd in ["9".repeat(400), "9".repeat(25), "1e400".to_owned()] {
+        let line = event("stalled", &format!(r#"{stamp}"idle_sec":{odd},"cpu_pct":1.6,"#));
+        let consultant = said(share(Format::Consultant), &line).unwrap();
+        assert!(consultant.contains(r#""cpu_pct":2"#) && !consultant.contains("idle_sec"));
+        let lead = said(share(Format::Lead), &line).unwrap();
+        assert!(lead.contains("cpu_pct=2") && !lead.contains("idle_sec"), "{lead}");
+    }
+}
+
+#[test]
 fn the_consultant_gets_what_the_phase_allows() {
     let full = r#""blind":false,"consultant_reporting":"full","#;
     let filtered = r#""blind":false,"consultant_reporting":"filtered","#;
