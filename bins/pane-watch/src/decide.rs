@@ -20,7 +20,7 @@ use crate::{
 /// How long an agent's process is dead before its pane outlives it.
 const OUTLIVED: Duration = Duration::from_secs(30);
 /// When a dead pane without status is looked at again; after the last look it is told without.
-const STATUS_MS: [u64; 2] = [10, 25];
+const STATUS_MS: [u64; 4] = [10, 25, 100, 400];
 /// Starts of processes are known to a hundredth of a second.
 const TICK: Duration = Duration::from_millis(10);
 

@@ -190,15 +190,17 @@ fn g8_a_signal_and_the_time_of_an_end_are_told() {
 }
 
 #[test]
-fn g8_a_death_without_status_gets_two_more_looks() {
+fn g8_a_death_without_status_gets_more_looks() {
     let mut table = Table::new();
     let corpse = [dead("%1", 1, None, None)];
     assert_eq!((table.look(1_001_000, &corpse, &[]), table.due()), (vec![], Some(1_001_010)));
-    // A look that came for another reason is none of the two.
+    // A look that came for another reason is none of these.
     assert_eq!((table.look(1_001_004, &corpse, &[]), table.due()), (vec![], Some(1_001_010)));
     assert_eq!((table.look(1_001_010, &corpse, &[]), table.due()), (vec![], Some(1_001_025)));
-    assert_eq!(table.look(1_001_025, &corpse, &[]), ["dead %1 - None None"]);
-    assert_eq!((table.look(1_001_026, &corpse, &[]), table.due()), (vec![], None));
+    assert_eq!((table.look(1_001_025, &corpse, &[]), table.due()), (vec![], Some(1_001_100)));
+    assert_eq!((table.look(1_001_100, &corpse, &[]), table.due()), (vec![], Some(1_001_400)));
+    assert_eq!(table.look(1_001_400, &corpse, &[]), ["dead %1 - None None"]);
+    assert_eq!((table.look(1_001_401, &corpse, &[]), table.due()), (vec![], None));
 
     let mut table = Table::new();
     table.look(1_001_000, &corpse, &[]);
