@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::{
     clock::Now,
@@ -68,10 +68,18 @@ pub enum Health {
 pub struct Extent {
     /// How many things.
     pub items: usize,
-    /// The floor sweep in whole seconds.
-    pub poll_interval_sec: u64,
+    /// How far apart the floor sweeps are.
+    #[serde(rename = "poll_interval_sec", serialize_with = "seconds")]
+    pub poll_interval: Duration,
     /// `inotify`, `pidfd`, `poll`.
     pub mechanisms: Vec<&'static str>,
+}
+
+fn seconds<S: Serializer>(span: &Duration, to: S) -> Result<S::Ok, S::Error> {
+    match span.subsec_nanos() {
+        0 => to.serialize_u64(span.as_secs()),
+        _ => to.serialize_f64(span.as_secs_f64()),
+    }
 }
 
 impl Health {

@@ -157,12 +157,12 @@ fn item(fields: &Fields, text: &[u8], place: Place<'_>) -> Result<Spec, Fault> {
     let absolute = |path: String| place.base.join(path).to_string_lossy().into_owned();
     let result_path =
         fields.path("result_path")?.map(absolute).ok_or(fault("result_path", "wrong_type"))?;
-    let positive = |name: &'static str, zero_is_none: bool| match fields.get::<f64>(name)? {
+    let positive = |name: &'static str, zero_is_none: bool| match fields.number(name)? {
         Some(0.0) if zero_is_none => Ok(None),
         Some(number) if !(number > 0.0 && number <= LONGEST) => Err(fault(name, "out_of_range")),
         other => Ok(other),
     };
-    let started = fields.get::<f64>("started_at_epoch")?;
+    let started = fields.number("started_at_epoch")?;
     if started.is_some_and(|at| !(at >= 0.0 && at <= place.wall + AHEAD)) {
         return Err(fault("started_at_epoch", "out_of_range"));
     }

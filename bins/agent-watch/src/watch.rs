@@ -244,9 +244,9 @@ impl Watch {
         if !pidfile::has_status() {
             holes.push("no exit status of other processes");
         }
-        let poll_interval_sec = self.args.poll_interval.as_secs();
+        let poll_interval = self.args.poll_interval;
         let items = self.desk.items.len();
-        session.set_extent(Extent { items, poll_interval_sec, mechanisms }, &holes);
+        session.set_extent(Extent { items, poll_interval, mechanisms }, &holes);
     }
 
     fn ended(&self, session: &mut Session) -> Result<Option<Ended>, Error> {

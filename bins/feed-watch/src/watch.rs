@@ -141,9 +141,8 @@ impl Watch {
         if self.folders().iter().any(|folder| is_remote(folder).unwrap_or(false)) {
             holes.push("network file system: sweep only");
         }
-        let poll_interval_sec = self.poll_interval.as_secs();
-        session
-            .set_extent(Extent { items: self.paths.len(), poll_interval_sec, mechanisms }, &holes);
+        let poll_interval = self.poll_interval;
+        session.set_extent(Extent { items: self.paths.len(), poll_interval, mechanisms }, &holes);
     }
 }
 

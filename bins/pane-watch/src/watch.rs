@@ -195,9 +195,9 @@ impl Watch {
         if folders.iter().any(|folder| is_remote(folder).unwrap_or(false)) {
             holes.push("network file system: sweep only");
         }
-        let poll_interval_sec = self.args.poll_interval.as_secs();
+        let poll_interval = self.args.poll_interval;
         let items = self.memory.panes.len();
-        session.set_extent(Extent { items, poll_interval_sec, mechanisms }, &holes);
+        session.set_extent(Extent { items, poll_interval, mechanisms }, &holes);
     }
 }
 

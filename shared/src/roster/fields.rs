@@ -26,6 +26,12 @@ impl Fields {
         serde_json::from_str(raw).map_err(|_| fault(name, "wrong_type"))
     }
 
+    /// A number; one that is too large for any is infinite.
+    pub(super) fn number(&self, name: &'static str) -> Result<Option<f64>, Fault> {
+        let Some(raw) = self.raw(name) else { return Ok(None) };
+        raw.parse().map(Some).map_err(|_| fault(name, "wrong_type"))
+    }
+
     pub(super) fn agent(&self) -> Result<String, Fault> {
         let name = self.get::<String>("agent")?.ok_or(fault("agent", "missing"))?;
         cli::name(&name).map_err(|_| fault("agent", "bad_value"))

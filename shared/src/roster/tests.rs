@@ -30,6 +30,7 @@ fn each_bad_field_is_named() {
         (r#""agent":"a","step":[]"#, "step", "wrong_type"),
         (r#""agent":"a","step":"1","blind_phase":"no""#, "blind_phase", "wrong_type"),
         (r#""agent":"a","step":"1","timeout_sec":-1"#, "timeout_sec", "out_of_range"),
+        (r#""agent":"a","step":"1","timeout_sec":1e400"#, "timeout_sec", "out_of_range"),
         (r#""agent":"a","step":"1","timeout_sec":"9""#, "timeout_sec", "wrong_type"),
         (r#""agent":"a","step":"1","started_at_epoch":1301"#, "started_at_epoch", "out_of_range"),
         (r#""agent":"a","step":"1","idle_stall_sec":0"#, "idle_stall_sec", "out_of_range"),

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use serde_json::Value;
 use shared::{
     clock::Now,
@@ -151,8 +153,11 @@ fn examples_are_what_is_said() {
     }
     let wall = "2026-04-08T14:10:00Z".parse().unwrap();
     let now = Now { wall, ..shared::clock::now() };
-    let extent =
-        Extent { items: 1, poll_interval_sec: 30, mechanisms: vec!["inotify", "pidfd", "poll"] };
+    let extent = Extent {
+        items: 1,
+        poll_interval: Duration::from_secs(30),
+        mechanisms: vec!["inotify", "pidfd", "poll"],
+    };
     let holes = ["agents waiting for each other", "what a result says"];
     let armed = Health::armed("/p/.bmb/run/watch.ndjson", Some(extent), &holes, &now);
     example("monitor_armed", &line(&armed));
