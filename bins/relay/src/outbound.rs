@@ -78,7 +78,9 @@ impl<'a> Outbound<'a> {
         let create =
             args.create.then_some(Creation { replicas: args.replicas, max_age: args.max_age });
         let target = Target::new(&args.common, "relay pub")?;
-        let aim = Aim { target, stream: stream.clone(), subjects: args.subject.filter(), create };
+        let host = host()?;
+        let (template, stream_name) = (args.subject.clone(), stream.clone());
+        let aim = Aim { target, stream: stream_name, template, host: host.clone(), create };
         let dir = match &args.spool {
             Some(dir) => dir.clone(),
             None => store::root(None)?.join("relay").join(stream),
@@ -90,7 +92,7 @@ impl<'a> Outbound<'a> {
         })?;
         Ok(Self {
             args,
-            host: host()?,
+            host,
             link,
             outbox: Outbox::new(stream),
             spool,

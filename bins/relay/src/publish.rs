@@ -15,8 +15,9 @@ use tokio::select;
 use crate::{
     connect::{self, Connection, Target, told},
     decide::{Kind, Trouble, outbox::Parcel},
+    head::Head,
     link::{Orders, Voice},
-    subject,
+    subject::{Template, overlap},
 };
 
 /// What the main thread orders.
@@ -46,8 +47,10 @@ pub struct Aim {
     pub target: Target,
     /// The stream.
     pub stream: String,
-    /// The filter of all subjects.
-    pub subjects: String,
+    /// What makes a line's subject.
+    pub template: Template,
+    /// The machine's name, as subjects have it.
+    pub host: String,
     /// What to create if there is no such stream.
     pub create: Option<Creation>,
 }
@@ -79,9 +82,9 @@ pub async fn connection(aim: &Aim, orders: &mut Orders<Order>, voice: &mut Voice
         () = closed(orders) => return,
     };
     let served = match opened {
-        Ok(mut connection) => {
+        Ok((mut connection, taken)) => {
             voice.tell(Answer::Up(connection.client.server_info().max_payload));
-            let served = serve(&aim.stream, &mut connection, orders, voice).await;
+            let served = serve(aim, &taken, &mut connection, orders, voice).await;
             if served.is_ok() {
                 connection.finish().await;
             }
@@ -99,7 +102,8 @@ async fn closed(orders: &mut Orders<Order>) {
     while orders.recv().await.is_some() {}
 }
 
-async fn open(aim: &Aim) -> Result<Connection, Trouble> {
+/// A connection, and the subjects that the stream takes.
+async fn open(aim: &Aim) -> Result<(Connection, Vec<String>), Trouble> {
     let connection = Connection::open(&aim.target).await?;
     let found = match (connection.streams.get_stream(&aim.stream).await, &aim.create) {
         (Ok(found), _) => found,
@@ -110,13 +114,18 @@ async fn open(aim: &Aim) -> Result<Connection, Trouble> {
             (trouble, _) => return Err(trouble),
         },
     };
-    let taken = &found.cached_info().config.subjects;
-    if !taken.iter().any(|taken| subject::overlap(taken, &aim.subjects)) {
-        let (stream, ours, taken) = (&aim.stream, &aim.subjects, taken.join(" "));
+    let taken = found.cached_info().config.subjects.clone();
+    let ours = aim.template.filter();
+    if !takes(&taken, &ours) {
+        let (stream, taken) = (&aim.stream, taken.join(" "));
         let told = format!("unable to publish to {ours}: the stream {stream} takes {taken}");
         return Err(Trouble::new(Kind::Unsuitable, told));
     }
-    Ok(connection)
+    Ok((connection, taken))
+}
+
+fn takes(taken: &[String], subject: &str) -> bool {
+    taken.iter().any(|taken| overlap(taken, subject))
 }
 
 async fn create_stream(
@@ -129,7 +138,7 @@ async fn create_stream(
     let known = if max_age.is_zero() { KNOWN } else { KNOWN.min(max_age) };
     let config = stream::Config {
         name: aim.stream.clone(),
-        subjects: vec![aim.subjects.clone()],
+        subjects: vec![aim.template.filter()],
         storage: StorageType::File,
         num_replicas: creation.replicas.into(),
         max_age,
@@ -148,7 +157,8 @@ async fn create_stream(
 }
 
 async fn serve(
-    stream: &str,
+    aim: &Aim,
+    taken: &[String],
     connection: &mut Connection,
     orders: &mut Orders<Order>,
     voice: &mut Voice<Answer>,
@@ -161,14 +171,25 @@ async fn serve(
             stored = first(&mut acks), if !acks.is_empty() => voice.tell(Answer::Stored(stored?)),
             order = orders.recv() => match order {
                 Some(Order::Publish(parcels)) => {
-                    for parcel in parcels {
-                        acks.push_back(publish(stream, connection, parcel).await?);
+                    for mut parcel in parcels {
+                        redirect(&mut parcel, aim, taken);
+                        acks.push_back(publish(&aim.stream, connection, parcel).await?);
                     }
                 }
                 Some(Order::Connect) => {}
                 None => return Ok(()),
             },
         }
+    }
+}
+
+/// A line that was spooled under a subject which the stream doesn't take, as of a run whose
+/// template was wrong, gets the one of this run: else nothing behind it would ever be sent.
+fn redirect(parcel: &mut Parcel, aim: &Aim, taken: &[String]) {
+    if !takes(taken, &parcel.subject)
+        && let Ok(head) = Head::of(&parcel.line)
+    {
+        parcel.subject = aim.template.fill(&aim.host, &head);
     }
 }
 

@@ -100,8 +100,11 @@ fn what_a_stream_refuses_waits_until_it_is_taken() {
     let ended = Running::start(publisher.stdin(File::open(scene.join("in")).unwrap())).end();
     assert_eq!(ended.code, Some(4));
     assert!(ended.stderr.contains("the stream fleet takes doorbell.*.*"), "{}", ended.stderr);
-    // The line is in the spool, and goes out under the subject it was given.
     assert_eq!(stored(&scene, &server, &[]), "{\"event\":\"first\"}\n");
+    // The line is in the spool, and a template that fits gives it another subject.
+    let ended = Running::start(publish(&scene, &server, &[]).stdin(Stdio::null())).end();
+    assert_eq!((ended.code, &ended.lines), (Some(0), &Vec::new()), "{ended:?}");
+    assert_eq!(stored(&scene, &server, &[]), "{}\n");
 }
 
 #[test]
