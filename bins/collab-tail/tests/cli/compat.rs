@@ -120,6 +120,25 @@ fn run_ends_as_the_older_one_did() {
     let mut child = monitor(&desk, &["run", "@Lead", "b"]).stdout(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     assert_eq!(exit_code(&mut child), Some(141));
+    let ended = monitor(&desk, &["run", "--max-runtime", "0.1", "@Lead", "b"]).output().unwrap();
+    assert_eq!(ended.status.code(), Some(0));
+}
+
+#[test]
+fn what_runs_ends_with_its_shell() {
+    let desk = Desk::new();
+    desk.write("b", "");
+    for signal in [Signal::SIGHUP, Signal::SIGKILL] {
+        let log = desk.scene.join("log");
+        let mut shell = monitor(&desk, &["run", "@Lead", "b"]);
+        let mut child = shell.stdout(fs::File::create(&log).unwrap()).spawn().unwrap();
+        eventually("it is armed", || fs::read_to_string(&log).unwrap().contains("WILL-NOT-CATCH"));
+        kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), signal).unwrap();
+        assert_eq!(exit_code(&mut child), None);
+        eventually("the lock is free", || {
+            call(&desk, &["run", "--once", "@Lead", "b"]).0 == Some(0)
+        });
+    }
 }
 
 #[test]
