@@ -110,6 +110,21 @@ pub fn read(path: &Path, limit: u64) -> Result<Content, Unread> {
     Err(Unread::Moving)
 }
 
+/// The same, for who tells every failure but absence alike.
+///
+/// # Errors
+///
+/// What keeps it from being read.
+pub fn read_if_there(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    match read(path, limit) {
+        Ok(content) => Ok(Some(content.bytes)),
+        Err(Unread::Absent) => Ok(None),
+        Err(Unread::TooLarge) => Err(io::Error::other("too large")),
+        Err(Unread::Unreadable(cause)) => Err(io::Error::other(cause)),
+        Err(Unread::Moving) => Err(io::Error::other("it keeps changing")),
+    }
+}
+
 fn refused(err: io::Error) -> Unread {
     match err.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Unread::Absent,

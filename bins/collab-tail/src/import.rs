@@ -7,9 +7,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use shared::exit::{Error, Reason};
+use shared::{
+    exit::{Error, Reason},
+    file,
+};
 
 use crate::hash::Hash;
+
+/// The most bytes of a file.
+const LIMIT: u64 = 1 << 30;
 
 /// What the older tool remembered of one listener.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -74,12 +80,9 @@ impl Import {
 }
 
 fn read(path: &Path) -> Result<Option<String>, Error> {
-    match fs::read(path) {
-        // Anything but ASCII is refused with its line.
-        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
-        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(err) => Err(Error::io("read", path, &err)),
-    }
+    let read = file::read_if_there(path, LIMIT).map_err(|err| Error::io("read", path, &err))?;
+    // Anything but ASCII is refused with its line.
+    Ok(read.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 fn bad(path: &Path, number: usize, want: &str) -> Error {

@@ -10,7 +10,7 @@ use std::{
 use serde::{Deserialize, Serialize, Serializer};
 use shared::{
     exit::{Error, Reason},
-    file::Stamp,
+    file::{self, Stamp},
     store,
 };
 
@@ -24,6 +24,8 @@ use crate::{
 
 /// The version of the files that this program writes and reads.
 const VERSION: u32 = 1;
+/// The most bytes of one.
+const LIMIT: u64 = 1 << 30;
 
 /// What is remembered of a board.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -241,7 +243,8 @@ fn load(path: &Path) -> Result<Memory, Error> {
         let message = format!("unable to use {}: {cause}", path.display());
         Error::new(Reason::Runtime, "state_failed", message)
     };
-    let bytes = fs::read(path).map_err(|err| Error::io("read", path, &err))?;
+    let read = file::read_if_there(path, LIMIT).map_err(|err| Error::io("read", path, &err))?;
+    let bytes = read.ok_or_else(|| refused("it is gone".to_owned()))?;
     let head: Head = serde_json::from_slice(&bytes).map_err(|err| refused(err.to_string()))?;
     if head.version != u64::from(VERSION) {
         return Err(refused(format!(

@@ -3,7 +3,7 @@
 
 use std::{
     collections::HashSet,
-    fs::{self, File, OpenOptions},
+    fs::{File, OpenOptions},
     io,
     os::unix::fs::{FileExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
@@ -12,11 +12,14 @@ use std::{
 use shared::{
     cursor,
     exit::{Error, Reason},
+    file,
 };
 
 use crate::hash::Hash;
 
 const FIRST_LINE: &[u8] = b"doorbell-seen 1\n";
+/// The most bytes of it: of sixteen million records.
+const LIMIT: u64 = 1 << 30;
 /// A note that an older tool's memory was taken over.
 const IMPORTED: &[u8] = b"#imported";
 
@@ -51,10 +54,8 @@ impl Seen {
     pub fn open(path: &Path, may_begin: bool) -> Result<Self, Lost> {
         let io =
             |verb: &'static str| move |err: io::Error| Lost::Refused(Error::io(verb, path, &err));
-        let bytes = match fs::read(path) {
-            Err(err) if err.kind() == io::ErrorKind::NotFound => Vec::new(),
-            read => read.map_err(io("read"))?,
-        };
+        let read = file::read_if_there(path, LIMIT).map_err(io("read"))?;
+        let bytes = read.unwrap_or_default();
         if !bytes.starts_with(FIRST_LINE) {
             let begun = FIRST_LINE.starts_with(&bytes);
             if !begun && bytes.contains(&b'\n') && bytes.starts_with(b"doorbell-seen ") {
@@ -207,6 +208,8 @@ fn refused(path: &Path, cause: &str) -> Lost {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn record(n: u8) -> Hash {

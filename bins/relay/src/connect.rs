@@ -1,7 +1,7 @@
 //! One connection to a server, and what its errors mean to us.
 
 use std::{
-    env, fs,
+    env,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -17,7 +17,10 @@ use async_nats::{
         context::{GetStreamError, GetStreamErrorKind},
     },
 };
-use shared::exit::{Error, Reason};
+use shared::{
+    exit::{Error, Reason},
+    file::{self, Unread},
+};
 use tokio::sync::mpsc;
 
 use crate::{
@@ -102,10 +105,13 @@ impl Target {
 }
 
 fn readable(path: &Path) -> Result<(), Error> {
-    fs::File::open(path).map(drop).map_err(|err| {
-        let message = format!("unable to read {}: {err}", path.display());
-        Error::new(Reason::Missing, "not_authorized", message)
-    })
+    let cause = match file::open(path) {
+        Ok(_) => return Ok(()),
+        Err(Unread::Unreadable(cause)) => cause,
+        Err(_) => "no such file".to_owned(),
+    };
+    let message = format!("unable to read {}: {cause}", path.display());
+    Err(Error::new(Reason::Missing, "not_authorized", message))
 }
 
 /// A connection.

@@ -8,9 +8,14 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
-use shared::exit::{self, Error, Reason};
+use shared::{
+    exit::{self, Error, Reason},
+    file,
+};
 
 const VERSION: u32 = 1;
+/// The most bytes of the file.
+const LIMIT: u64 = 64 << 10;
 
 /// The file.
 #[derive(Debug)]
@@ -54,11 +59,9 @@ impl Dedup {
     }
 
     fn load(&self) -> Result<Last, Error> {
-        let bytes = match fs::read(&self.path) {
-            Ok(bytes) => bytes,
-            Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok((None, 0)),
-            Err(err) => return Err(Error::io("read", &self.path, &err)),
-        };
+        let read = file::read_if_there(&self.path, LIMIT);
+        let read = read.map_err(|err| Error::io("read", &self.path, &err))?;
+        let Some(bytes) = read else { return Ok((None, 0)) };
         let refused = |cause: &str| {
             let message = format!("unable to use {}: {cause}", self.path.display());
             Err(Error::new(Reason::Runtime, "dedup_refused", message))
@@ -112,6 +115,16 @@ impl Dedup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_file_is_refused_at_once() {
+        let scene = tempfile::tempdir().unwrap();
+        let fifo = scene.path().join("fifo");
+        nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRUSR).unwrap();
+        for path in [&*fifo, Path::new("/dev/zero"), scene.path()] {
+            assert!(Dedup::open(path, "fleet", "seat").is_err(), "{path:?}");
+        }
+    }
 
     #[test]
     fn what_was_saved_is_known_and_what_is_not_ours_is_left() {
