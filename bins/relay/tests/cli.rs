@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panic")]
 
 mod cli {
+    mod credentials;
     mod flow;
     mod refusals;
     pub(crate) mod server;
