@@ -167,7 +167,7 @@ impl Drop for Pipeline {
 fn the_first_command_watches_and_three_lines_make_events_appear() {
     let shell = Shell::new();
     let first = block("cargo build");
-    let up = first.strip_prefix("cargo build --release && target/release/").unwrap();
+    let up = first.strip_prefix("cargo build && target/debug/").unwrap();
     let mut up = shell.start(up);
     shell.open_gates(|| up.has("gate_opened"));
     let three = block("mkdir");
