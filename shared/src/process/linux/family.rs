@@ -44,7 +44,16 @@ impl Strays {
             let reaped = waitpid(pid, Some(WaitPidFlag::WNOHANG));
             matches!(reaped, Ok(WaitStatus::Exited(..) | WaitStatus::Signaled(..)))
         };
-        self.adopted().all(has_ended)
+        // What one of them had started becomes ours when it ends, and is on no earlier list.
+        loop {
+            let mut adopted = self.adopted().peekable();
+            if adopted.peek().is_none() {
+                return true;
+            }
+            if !adopted.all(has_ended) {
+                return false;
+            }
+        }
     }
 
     /// Sends all of them a signal.
