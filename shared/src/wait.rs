@@ -214,8 +214,12 @@ pub fn until_readable(fd: BorrowedFd<'_>, due: Duration) -> io::Result<bool> {
     polled(&mut [PollFd::new(fd, PollFlags::POLLIN)], Some(due))
 }
 
-/// Waits until `due`, whoever asks us to stop meanwhile.
-pub(crate) fn until(due: Duration) -> io::Result<()> {
+/// Waits until `due` (on the monotonic clock), whoever asks us to stop meanwhile.
+///
+/// # Errors
+///
+/// Those of poll(2).
+pub fn until(due: Duration) -> io::Result<()> {
     polled(&mut [], Some(due)).map(drop)
 }
 

@@ -7,10 +7,7 @@ use std::{
     collections::BTreeSet,
     ffi::OsString,
     fs, io,
-    os::{
-        fd::AsFd as _,
-        unix::{fs::MetadataExt as _, net::UnixStream},
-    },
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -46,7 +43,6 @@ impl Packs {
         let found = partial(&self.folder).unwrap_or_default();
         let mut left: Vec<PathBuf> =
             found.difference(&self.before).map(|name| self.folder.join(name)).collect();
-        let Ok((nobody, _open)) = UnixStream::pair() else { return };
         let due = clock::monotonic() + PATIENCE;
         while !left.is_empty() {
             let Ok(theirs) = held(&left) else { return };
@@ -56,8 +52,7 @@ impl Packs {
             }
             left = theirs;
             let now = clock::monotonic();
-            let pause = wait::until_readable(nobody.as_fd(), now + Duration::from_millis(10));
-            if now >= due || pause.is_err() {
+            if now >= due || wait::until(now + Duration::from_millis(10)).is_err() {
                 return;
             }
         }

@@ -3,10 +3,7 @@
 use std::{
     fs::{self, TryLockError},
     io,
-    os::{
-        fd::AsFd as _,
-        unix::{fs::OpenOptionsExt as _, net::UnixStream},
-    },
+    os::unix::fs::OpenOptionsExt as _,
     time::Duration,
 };
 
@@ -84,8 +81,7 @@ pub fn open_lock(home: &Home) -> io::Result<fs::File> {
 ///
 /// Those of poll(2).
 pub fn moment() -> io::Result<()> {
-    let (nobody, _open) = UnixStream::pair()?;
-    wait::until_readable(nobody.as_fd(), clock::monotonic() + Duration::from_millis(2)).map(drop)
+    wait::until(clock::monotonic() + Duration::from_millis(2))
 }
 
 /// A row of `status`.
