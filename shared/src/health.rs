@@ -69,17 +69,36 @@ pub struct Extent {
     /// How many things.
     pub items: usize,
     /// How far apart the floor sweeps are.
-    #[serde(rename = "poll_interval_sec", serialize_with = "seconds")]
+    #[serde(rename = "poll_interval_sec", serialize_with = "span")]
     pub poll_interval: Duration,
     /// `inotify`, `pidfd`, `poll`.
     pub mechanisms: Vec<&'static str>,
 }
 
-fn seconds<S: Serializer>(span: &Duration, to: S) -> Result<S::Ok, S::Error> {
-    match span.subsec_nanos() {
-        0 => to.serialize_u64(span.as_secs()),
-        _ => to.serialize_f64(span.as_secs_f64()),
-    }
+fn span<S: Serializer>(span: &Duration, to: S) -> Result<S::Ok, S::Error> {
+    seconds(&span.as_secs_f64(), to)
+}
+
+/// A setting in seconds, of at most a year, as people write it: without a fraction where there is
+/// none.
+///
+/// # Errors
+///
+/// The serializer's.
+pub fn seconds<S: Serializer>(seconds: &f64, to: S) -> Result<S::Ok, S::Error> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it lies between 0 and a year"
+    )]
+    let whole = *seconds as u64;
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::float_cmp,
+        reason = "seconds of a year are exact"
+    )]
+    let is_whole = whole as f64 == *seconds;
+    if is_whole { to.serialize_u64(whole) } else { to.serialize_f64(*seconds) }
 }
 
 impl Health {

@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer};
 use shared::{
+    health::seconds,
     line::{self, Condition, Mark, mark},
     roster::Reporting,
 };
@@ -49,27 +50,9 @@ fn is_false(flag: &bool) -> bool {
     !*flag
 }
 
-/// A setting as people write it: without a fraction where there is none.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
-fn given<S: Serializer>(seconds: &f64, to: S) -> Result<S::Ok, S::Error> {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "it lies between 0 and a year"
-    )]
-    let whole = *seconds as u64;
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::float_cmp,
-        reason = "seconds of a year are exact"
-    )]
-    let is_whole = whole as f64 == *seconds;
-    if is_whole { to.serialize_u64(whole) } else { to.serialize_f64(*seconds) }
-}
-
 #[expect(clippy::ref_option, reason = "serde hands out references")]
-fn given_if_any<S: Serializer>(seconds: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
-    given(&seconds.unwrap_or_default(), to)
+fn seconds_if_any<S: Serializer>(given: &Option<f64>, to: S) -> Result<S::Ok, S::Error> {
+    seconds(&given.unwrap_or_default(), to)
 }
 
 /// The keys of an item's event.
@@ -78,11 +61,11 @@ fn given_if_any<S: Serializer>(seconds: &Option<f64>, to: S) -> Result<S::Ok, S:
 #[expect(missing_docs, reason = "agent-watch(1) describes the keys, one by one")]
 pub enum What {
     Registered {
-        #[serde(skip_serializing_if = "Option::is_none", serialize_with = "given_if_any")]
+        #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds_if_any")]
         timeout_sec: Option<f64>,
         started_at: String,
         started_from: &'static str,
-        #[serde(serialize_with = "given")]
+        #[serde(serialize_with = "seconds")]
         idle_stall_sec: f64,
         replaced: bool,
         updated: bool,
@@ -127,7 +110,7 @@ pub enum What {
     Stalled {
         pid: u32,
         idle_sec: u64,
-        #[serde(serialize_with = "given")]
+        #[serde(serialize_with = "seconds")]
         idle_stall_sec: f64,
         episode: u64,
         evidence: &'static str,
@@ -147,7 +130,7 @@ pub enum What {
     },
     Timeout {
         elapsed_sec: u64,
-        #[serde(serialize_with = "given")]
+        #[serde(serialize_with = "seconds")]
         timeout_sec: f64,
         suspended_sec: u64,
     },
