@@ -21,7 +21,7 @@ use linux as system;
 use plain as system;
 
 pub use hold::Hold;
-pub(crate) use system::{BOOT, dies_with_us, files::own_path};
+pub(crate) use system::{BOOT, dies_with_us, files::reopenable};
 pub use system::{
     STEP, adopt_orphans, bequeath_nothing, end_of,
     family::{Strays, left_by},

@@ -20,8 +20,8 @@ pub(super) struct Mark {
 impl Mark {
     /// None where no path leads to such a file.
     pub(super) fn new() -> Option<Self> {
-        let file = process::nameless("mark").ok()?;
-        Some(Self { path: process::own_path(&file)?, _file: file })
+        let (file, path) = process::reopenable("mark")?;
+        Some(Self { path, _file: file })
     }
 
     /// What to watch.

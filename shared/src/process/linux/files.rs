@@ -25,10 +25,11 @@ pub fn lend(file: &File, _command: &mut Command) -> PathBuf {
     format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()).into()
 }
 
-/// The path by which this process opens `file` anew, where /proc is mounted.
-pub(crate) fn own_path(file: &File) -> Option<PathBuf> {
+/// A nameless file, and the path by which this process alone opens it anew: none without /proc.
+pub(crate) fn reopenable(name: &str) -> Option<(File, PathBuf)> {
+    let file = nameless(name).ok()?;
     let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
-    path.exists().then_some(path)
+    path.exists().then_some((file, path))
 }
 
 /// Whether `path` lies on a file system whose changes another machine or a program can make

@@ -50,8 +50,8 @@ pub fn lend(file: &File, command: &mut Command) -> PathBuf {
     format!("/dev/fd/{number}").into()
 }
 
-/// The path by which this process opens `file` anew: there is none.
-pub(crate) fn own_path(_: &File) -> Option<PathBuf> {
+/// A nameless file, and the path by which this process alone opens it anew: there is no such path.
+pub(crate) fn reopenable(_: &str) -> Option<(File, PathBuf)> {
     None
 }
 
