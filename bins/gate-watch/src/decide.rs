@@ -18,8 +18,9 @@ use crate::{
     event::{Asked, Event, Resolution, Resolved, Waiting},
     memory::{Gate, Memory, version},
     name::Name,
-    probe::{Interest, Listing, Record, Seen, open_folder},
+    probe::{Interest, open_folder},
     readings::Found,
+    seen::{Listing, Record, Seen},
     sight::{Sight, View},
     verdict::{Case, Notice, Verdict, next_try},
 };

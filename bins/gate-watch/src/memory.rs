@@ -14,7 +14,7 @@ use crate::{
     digest,
     event::Version,
     name::Name,
-    probe::File,
+    seen::File,
 };
 
 /// The version of the cursor file.

@@ -9,7 +9,7 @@ use crate::{
     event::{Event, Resolution, Resolved},
     memory::Memory,
     name::Name,
-    probe::Seen,
+    seen::Seen,
     sight::Blindness,
 };
 

@@ -8,7 +8,10 @@ use shared::{
     health::{Health, Reasons},
 };
 
-use crate::probe::{Listing, Seen, folders};
+use crate::{
+    probe::folders,
+    seen::{Listing, Seen},
+};
 
 /// How long a state folder that was never there is waited for in silence.
 const FIRST: Duration = Duration::from_mins(1);

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::{
     content::{Flaw, moment},
     memory::{Gate, modified_at},
-    probe::File,
+    seen::File,
 };
 
 /// How long a new gate may have no content, and a gone one no record.

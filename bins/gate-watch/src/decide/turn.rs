@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use shared::clock::Now;
 
-use crate::{event::Event, name::Name, probe::Seen, verdict::Notice};
+use crate::{event::Event, name::Name, seen::Seen, verdict::Notice};
 
 /// In which order a look's lines are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -83,12 +83,16 @@ fn g18_a_question_is_made_fit_to_print() {
     assert_eq!(line["truncated"], true);
 }
 
+/// Readings of `world`, without a sweep.
+fn readings(world: &World) -> Running {
+    Running::start(&mut world.command(&["--emit", "readings", "--poll-interval", "24h"]))
+}
+
 #[test]
 fn what_others_write_beside_the_gates_is_no_look() {
     let world = World::new();
     world.ask("HDR-001");
-    let mut running =
-        Running::start(&mut world.command(&["--emit", "readings", "--poll-interval", "24h"]));
+    let mut running = readings(&world);
     running.event("reading");
     let others = ["notes.ndjson", "other.json", "human-gates/open/draft"];
     for n in 0..200 {
@@ -107,8 +111,7 @@ fn a_reading_tells_an_answer_without_an_option_from_a_gate_that_is_gone() {
     for (records, want) in [(true, "answered"), (false, "gone")] {
         let world = World::new();
         world.ask("HDR-001");
-        let flags = ["--emit", "readings", "--poll-interval", "24h"];
-        let mut running = Running::start(&mut world.command(&flags));
+        let mut running = readings(&world);
         running.event("reading");
         if records {
             world.scene.replace("state/human-gates/resolved/HDR-001.json", "{}");
@@ -126,8 +129,7 @@ fn a_reading_tells_an_answer_without_an_option_from_a_gate_that_is_gone() {
 fn readings_say_all_that_holds_at_every_look() {
     let world = World::new();
     world.ask("HDR-001");
-    let mut running =
-        Running::start(&mut world.command(&["--emit", "readings", "--poll-interval", "24h"]));
+    let mut running = readings(&world);
     world.ask("HDR-002");
     let keys = |line: &serde_json::Value| -> Vec<String> {
         let entries = line["entries"].as_array().unwrap();

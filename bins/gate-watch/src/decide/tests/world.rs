@@ -16,7 +16,8 @@ use crate::{
     event::{Asked, Event},
     memory::Memory,
     name::Name,
-    probe::{File, Interest as _, Listing, Read, Record, Seen, open_folder},
+    probe::{Interest as _, open_folder},
+    seen::{File, Listing, Read, Record, Seen},
     sight::Sight,
 };
 
