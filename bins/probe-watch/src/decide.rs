@@ -59,6 +59,8 @@ pub struct Terms {
     pub keep_going: bool,
     /// The ends that are told are remembered. Readings aren't told once, but at each look.
     pub remembers_ends: bool,
+    /// There is one look only.
+    pub once: bool,
 }
 
 /// A look, and how long until the next one.
@@ -135,18 +137,14 @@ impl Judge {
         (self.over.len() == self.count).then_some(ended)
     }
 
-    /// Whether a subject ended because it can't be seen.
-    #[must_use]
-    pub fn has_lost(&self) -> bool {
-        self.over.values().any(|outcome| *outcome == Outcome::Failed)
-    }
-
     /// What the looks so far come to.
     #[must_use]
     pub fn state(&self) -> session::Look {
+        // A watch goes on without whom it lost; one look that lost somebody was not complete.
+        let is_lost = |outcome: &Outcome| self.terms.once && *outcome == Outcome::Failed;
         if !self.waiting.is_empty() {
             session::Look::Settling
-        } else if self.unseen.is_empty() {
+        } else if self.unseen.is_empty() && !self.over.values().any(is_lost) {
             session::Look::Whole
         } else {
             session::Look::Blind

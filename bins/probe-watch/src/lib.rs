@@ -7,6 +7,7 @@
 
 pub mod answers;
 pub mod args;
+pub mod check;
 pub mod decide;
 pub mod delay;
 pub mod describe;

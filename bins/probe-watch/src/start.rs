@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, ffi::OsStr, io, process::ExitStatus, time::Dura
 
 use serde_json::{Map, Value};
 use shared::{
-    clock,
+    clock::{self, Now},
     cooldown::Cooldowns,
     cursor::{Cursor, Found},
     exit::{self, Error, Reason},
@@ -21,7 +21,7 @@ use crate::{
     decide::{self, Judge, Memory},
     describe::Row,
     identity::{self, Subject, Trouble},
-    observe::{Observer, Terms},
+    observe::{Batch, Observer, Terms},
     plan::Plan,
 };
 
@@ -84,6 +84,7 @@ impl Start {
         let judging = decide::Terms {
             keep_going: args.keep_going,
             remembers_ends: args.emit == Emit::Events,
+            once: args.running.once,
         };
         let judge = Judge::new(judging, ids, memory);
         let now = clock::monotonic();
@@ -95,6 +96,25 @@ impl Start {
             observer.end(id);
         }
         Ok(Self { observer, judge, cursor })
+    }
+
+    /// What the invocations came to that have ended.
+    ///
+    /// # Errors
+    ///
+    /// Those of poll(2) and wait(2).
+    pub fn collect(&mut self, now: &Now) -> Result<Vec<Batch>, Error> {
+        self.observer.collect(now).map_err(Error::on("wait for the probe"))
+    }
+
+    /// Asks for who is due, and says what can't be asked.
+    ///
+    /// # Errors
+    ///
+    /// None for what fits the types.
+    pub fn launch(&mut self, now: &Now) -> Result<Vec<Batch>, Error> {
+        let Self { observer, judge, .. } = self;
+        observer.launch(now, |id| judge.previous(id)).map_err(Error::on("ask the probe"))
     }
 }
 

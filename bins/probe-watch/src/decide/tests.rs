@@ -43,7 +43,7 @@ fn partial(look: Draft) -> Look {
 }
 
 fn terms() -> Terms {
-    Terms { keep_going: false, remembers_ends: true }
+    Terms { keep_going: false, remembers_ends: true, once: false }
 }
 
 fn judge(ids: &[&str]) -> Judge {
