@@ -1,12 +1,12 @@
 //! Clocks, medians and the table.
 
 use std::{
-    fs,
     process::Command,
     time::{Duration, Instant},
 };
 
 use tests::command;
+pub(crate) use tests::cost::{activity, cpu_ms, peak_kib, resident_kib};
 
 /// The time `work` takes.
 #[expect(clippy::disallowed_methods, reason = "a bench reads the clock")]
@@ -36,47 +36,6 @@ pub(crate) fn median(samples: &mut [Duration]) -> Duration {
 /// Whether a foreign tool is there.
 pub(crate) fn has(tool: &str) -> bool {
     command("sh").args(["-c", &format!("command -v {tool} >/dev/null")]).status().unwrap().success()
-}
-
-/// Resident memory of a process now, in KiB.
-pub(crate) fn resident_kib(pid: u32) -> u64 {
-    status(pid, "VmRSS:")
-}
-
-/// The most it ever had.
-pub(crate) fn peak_kib(pid: u32) -> u64 {
-    status(pid, "VmHWM:")
-}
-
-fn status(pid: u32, field: &str) -> u64 {
-    let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix(field));
-    line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
-}
-
-/// Milliseconds of CPU of a process so far, of all its threads.
-pub(crate) fn cpu_ms(pid: u32) -> f64 {
-    let tasks = fs::read_dir(format!("/proc/{pid}/task")).unwrap().map(Result::unwrap);
-    let of = |task: fs::DirEntry| {
-        let text = fs::read_to_string(task.path().join("schedstat")).unwrap_or_default();
-        text.split(' ').next().and_then(|ns| ns.parse::<f64>().ok()).unwrap_or(0.0)
-    };
-    tasks.map(of).sum::<f64>() / 1e6
-}
-
-/// Voluntary context switches of all threads (wake-ups), and CPU ticks (10 ms each).
-pub(crate) fn activity(pid: u32) -> (u64, u64) {
-    let mut switches = 0;
-    for task in fs::read_dir(format!("/proc/{pid}/task")).unwrap().map(Result::unwrap) {
-        let text = fs::read_to_string(task.path().join("status")).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
-        switches += line.and_then(|rest| rest.trim().parse::<u64>().ok()).unwrap_or(0);
-    }
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let rest = stat.rsplit(')').next().unwrap_or_default();
-    let ticks =
-        rest.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<u64>().ok()).sum();
-    (switches, ticks)
 }
 
 /// Runs `command` to its end; panics when it fails.

@@ -4,6 +4,7 @@
 //! is proved by a later marker event, not by waiting.
 #![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a test kit fails by panic")]
 
+pub mod cost;
 pub mod git;
 pub mod github;
 mod manager;

@@ -15,7 +15,7 @@ use std::{
 };
 
 use serde_json::Value;
-use tests::{Scene, command};
+use tests::{Scene, command, cost, pause};
 
 const ROW: &str = r#"{"protocol":1,"kind":"basin","target_pattern":".+","min_interval_seconds":1}"#;
 const STARTS: usize = 100;
@@ -87,26 +87,13 @@ fn look(scene: &Scene) -> (usize, u64) {
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     (0..SUBJECTS).for_each(|_| drop(lines.next().unwrap().unwrap()));
     let invocations = fs::read_dir(&calls).unwrap().count();
-    // The last line is out before the program sleeps.
-    std::thread::sleep(Duration::from_secs(1));
-    let before = switches(child.id());
-    std::thread::sleep(REST);
-    let wakes = switches(child.id()) - before;
+    cost::rests(child.id());
+    let (before, _) = cost::activity(child.id());
+    pause(REST);
+    let wakes = cost::activity(child.id()).0 - before;
     child.kill().unwrap();
     child.wait().unwrap();
     (invocations, wakes)
-}
-
-/// How often all threads of a process gave up the processor to wait.
-fn switches(pid: u32) -> u64 {
-    let threads = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
-    let of = |status: String| -> u64 {
-        let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
-        count.unwrap().trim().parse().unwrap()
-    };
-    threads
-        .map(|thread| of(fs::read_to_string(thread.unwrap().path().join("status")).unwrap()))
-        .sum()
 }
 
 fn describe() {

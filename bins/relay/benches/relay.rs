@@ -17,13 +17,13 @@ use std::{
     fs::{self, File},
     future::IntoFuture as _,
     io::{BufRead as _, BufReader, Write as _},
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
 use async_nats::jetstream::{self, message::PublishMessage};
 use server::Server;
-use tests::{Manager, Scene, command};
+use tests::{Manager, Scene, command, cost::peak_of, pause};
 
 const LINES: usize = 200_000;
 
@@ -99,20 +99,6 @@ fn print(what: &str, time: Duration, peak: Option<u64>) {
     println!("{what}: {:.2} s, {rate:.0} lines/s{peak}", time.as_secs_f64());
 }
 
-/// The most memory that a program used until its end, in KiB.
-fn peak_of(mut child: Child) -> u64 {
-    let status = format!("/proc/{}/status", child.id());
-    let mut peak = 0;
-    while child.try_wait().unwrap().is_none() {
-        let text = fs::read_to_string(&status).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        peak = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(peak);
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    assert!(child.wait().unwrap().success());
-    peak
-}
-
 fn latency(scene: &Scene, server: &Server) {
     let manager = Manager::listen(scene);
     let ready = |mut program: Command| {
@@ -133,7 +119,7 @@ fn latency(scene: &Scene, server: &Server) {
         line.clear();
         stdout.read_line(&mut line).unwrap();
         times.push(begun.elapsed());
-        std::thread::sleep(Duration::from_millis(2));
+        pause(Duration::from_millis(2));
     }
     times.sort_unstable();
     println!("latency pub to sub: median {:?}, p99 {:?}", times[500], times[990]);

@@ -12,11 +12,11 @@ use std::{
     fs::{self, File},
     io::{BufWriter, Write as _},
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
-use tests::{Manager, Scene, command};
+use tests::{Manager, Scene, command, cost::peak_of, pause};
 
 const LINES: usize = 2_000_000;
 /// `jq` gets fewer: its rate is what counts.
@@ -113,7 +113,8 @@ fn memory(scene: &Scene) {
                 .unwrap();
             }
             stdin.flush().unwrap();
-            std::thread::sleep(Duration::from_secs(4));
+            // After a burst the next line leaves two seconds later.
+            pause(Duration::from_secs(4));
         });
         let peak = peak_of(child);
         feeder.join().unwrap();
@@ -148,18 +149,4 @@ fn rate(what: &str, lines: usize, time: Duration, peak: Option<u64>) {
     let rate = lines as f64 / time.as_secs_f64();
     let peak = peak.map_or(String::new(), |kib| format!(", {:.1} MB", kib as f64 * 1.024e-3));
     println!("{what:<36} {:6.2} s, {rate:8.0} lines/s{peak}", time.as_secs_f64());
-}
-
-/// The most memory that a program used until its end, in KiB.
-fn peak_of(mut child: Child) -> u64 {
-    let status = format!("/proc/{}/status", child.id());
-    let mut peak = 0;
-    while child.try_wait().unwrap().is_none() {
-        let text = fs::read_to_string(&status).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        peak = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok()).unwrap_or(peak);
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    assert!(child.wait().unwrap().success());
-    peak
 }
