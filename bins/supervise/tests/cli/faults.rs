@@ -208,6 +208,8 @@ fn a_signal_goes_to_what_was_held_before_it_was_proven() {
     };
     let is_signal = |call: &&str| call.contains("kill(") || call.contains("pidfd_send_signal(");
     let signals: Vec<&&str> = calls.iter().filter(|call| is_signal(call)).collect();
+    // TERM, and CONT for a keeper that stands still.
+    assert_eq!(signals.len(), 2, "{trace}");
     assert!(signals.iter().all(|call| call.contains("pidfd_send_signal(")), "{trace}");
     let signal = calls.iter().position(is_signal).unwrap();
     let proof = last_before(signal, &format!("/proc/{keeper}/stat"));
