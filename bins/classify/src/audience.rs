@@ -7,10 +7,12 @@ mod object;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeMap, io};
+use std::io;
 
 use object::text;
 use serde_json::{Map, Value, value::RawValue};
+
+use crate::rules::members;
 
 /// Who reads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -64,7 +66,7 @@ type Event = Map<String, Value>;
 
 /// The members of an event. A value that nobody can count with, as 1e400, is none.
 fn read(line: &[u8]) -> Option<Event> {
-    let members: BTreeMap<String, &RawValue> = serde_json::from_slice(line).ok()?;
+    let members = members(serde_json::from_slice(line).ok()?)?;
     let value = |raw: &RawValue| serde_json::from_str(raw.get()).unwrap_or(Value::Null);
     Some(members.into_iter().map(|(name, raw)| (name, value(raw))).collect())
 }

@@ -54,7 +54,7 @@ impl Object {
     }
 }
 
-/// The nearest whole number, of those that every reader of JSON can hold.
+/// The nearest whole number; none where a float would make another one of it.
 #[expect(clippy::cast_possible_truncation, reason = "it was compared")]
 pub(super) fn whole(number: &serde_json::Number) -> Option<i64> {
     const MOST: f64 = 9_007_199_254_740_992.0;
